@@ -1,0 +1,1 @@
+"""xref: a cross-reference indexer for Apache TVM."""

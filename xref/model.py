@@ -1,0 +1,236 @@
+"""The words of xref as types: symbols, references, calls, keys, and the facts one file yields.
+
+Extractors produce these, the store keeps them, nothing here does I/O. A fact is a plain named tuple, so that a worker
+process can send a hundred thousand of them; the vocabularies below are closed, and the store rejects any other word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from hashlib import blake2b
+from typing import NamedTuple
+
+Id = int
+"""A symbol's id: 63 bits, positive, see `symbol_id`."""
+
+
+class Lang(StrEnum):
+    CPP = "cpp"
+    PYTHON = "python"
+    CYTHON = "cython"
+
+
+class Status(StrEnum):
+    """How far a file could be read; anything but `OK` comes with a detail that says why."""
+
+    OK = "ok"
+    DEGRADED = "degraded"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+class Evidence(StrEnum):
+    """Why we believe that a call edge exists."""
+
+    DIRECT = "direct"
+    """Resolved by the compiler or the type checker."""
+    VIRTUAL = "virtual"
+    """May dispatch to this override of the method named at the site."""
+    TEMPLATE = "template"
+    """A candidate of an overload set in dependent code."""
+    VALUE = "value"
+    """A function stored or passed, then called."""
+    REGISTRY = "registry"
+    """Through a key of a string-keyed table."""
+    DISPATCH = "dispatch"
+    """Through a functor table: node type -> method."""
+    NAME = "name"
+    """The only method of that name; a fallback, off in drawings by default."""
+
+
+class Role(StrEnum):
+    """What a reference does with the symbol."""
+
+    DEFINITION = "definition"
+    DECLARATION = "declaration"
+    READ = "read"
+    WRITE = "write"
+    CALL = "call"
+    ADDRESS = "address"
+    TYPE = "type"
+    MACRO = "macro"
+    INCLUDE = "include"
+    IMPORT = "import"
+    DECORATOR = "decorator"
+    ANNOTATION = "annotation"
+
+
+class UseStatus(StrEnum):
+    """What the linker found for one use of a key."""
+
+    RESOLVED = "resolved"
+    GUARDED = "guarded"
+    """Every definition stands behind a build option or #if."""
+    OPTIONAL = "optional"
+    """No definition, and the use says that there may be none (`allow_missing=True`, a checked pointer)."""
+    WILDCARD = "wildcard"
+    """A prefix built at run time; linked to every key below it."""
+    DANGLING = "dangling"
+
+
+class Symbol(NamedTuple):
+    """A named thing, as one file declares or defines it. Lines and columns are 1-based; 0 is "unknown".
+
+    `key` is the written identity that `symbol_id` hashes; see docs/design.md, "Names and identity".
+    `parent` is the id of the enclosing symbol. `access` is public, protected, private or "".
+    """
+
+    key: str
+    kind: str
+    name: str
+    qualname: str
+    line: int
+    col: int
+    end_line: int
+    signature: str = ""
+    doc: str = ""
+    parent: Id | None = None
+    is_definition: bool = True
+    linkage: str = ""
+    access: str = ""
+
+
+class Ref(NamedTuple):
+    """A use of `symbol` at line:col of the file that owns the fact, inside `within` (None: no enclosing symbol)."""
+
+    symbol: Id
+    line: int
+    col: int
+    role: Role
+    within: Id | None
+
+
+class Call(NamedTuple):
+    """`caller` calls `callee` at line:col. `via` names the key, the functor or the virtual's static type."""
+
+    caller: Id
+    callee: Id
+    evidence: Evidence
+    line: int
+    col: int
+    via: str = ""
+
+
+class Unresolved(NamedTuple):
+    """A call that could not be resolved: its text as written (shortened), and the reason."""
+
+    line: int
+    col: int
+    within: Id | None
+    text: str
+    reason: str
+
+
+class Relation(NamedTuple):
+    """`source` stands in `kind` to `target`: base | overrides | specializes | alias | counterpart."""
+
+    source: Id
+    kind: str
+    target: Id
+
+
+class Include(NamedTuple):
+    """An #include directive: its line, and the tree-relative path it resolved to ("" outside the tree)."""
+
+    line: int
+    target: str
+
+
+class KeyDef(NamedTuple):
+    """A definition of `name` in `registry`. `symbol` is what the key runs or names; `guard` the #if around it.
+
+    `side` is "cpp" or "python".
+    """
+
+    registry: str
+    name: str
+    side: str
+    line: int
+    symbol: Id | None = None
+    guard: str = ""
+    note: str = ""
+
+
+class KeyUse(NamedTuple):
+    """A use of `name` in `registry` at line:col, inside `within`.
+
+    `name` ends in `*` for a prefix completed at run time. `calls` says that reaching the use runs the key's function
+    (a call, or a look-up whose result is called), so that the linker makes call edges of it. `optional` says that the
+    code copes with a missing key.
+    """
+
+    registry: str
+    name: str
+    side: str
+    line: int
+    col: int
+    within: Id | None
+    calls: bool = False
+    optional: bool = False
+
+
+@dataclass(slots=True)
+class FileFacts:
+    """All that one file yields. `path` is relative to the tree, with forward slashes.
+
+    `externals` are symbols that the file uses and that no file of the tree declares (std::, builtins, LLVM);
+    they carry no position. `lines` is the file's number of lines. A file may be delivered more
+    than once (a header seen by two units): the store keeps the union.
+    """
+
+    path: str
+    lang: Lang
+    status: Status = Status.OK
+    detail: str = ""
+    lines: int = 0
+    symbols: list[Symbol] = field(default_factory=list)
+    refs: list[Ref] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    unresolved: list[Unresolved] = field(default_factory=list)
+    relations: list[Relation] = field(default_factory=list)
+    includes: list[Include] = field(default_factory=list)
+    key_defs: list[KeyDef] = field(default_factory=list)
+    key_uses: list[KeyUse] = field(default_factory=list)
+    externals: list[Symbol] = field(default_factory=list)
+
+
+def symbol_id(key: str) -> Id:
+    """The 63-bit id of a symbol's written key (blake2b, 8 bytes, top bit cleared). The store checks for collisions."""
+    return int.from_bytes(blake2b(key.encode("utf-8", "surrogateescape"), digest_size=8).digest(), "big") >> 1
+
+
+def shorten(text: str, limit: int = 120) -> str:
+    """`text` on one line, cut to `limit` characters with an ellipsis."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+
+
+class XrefError(Exception):
+    """A failure that the user can act on: a message that names the file and the remedy, and the exit code."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+class ExitCode:
+    """Exit codes of every verb (docs/design.md)."""
+
+    DONE = 0
+    NOTHING = 1
+    USAGE = 2
+    NO_INDEX = 3
+    FILES_FAILED = 4
+    UNUSABLE_INPUT = 5
+    INTERRUPTED = 130

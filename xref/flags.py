@@ -65,7 +65,7 @@ _INCLUDE_DIRS = (
     "3rdparty/picojson", "3rdparty/libcrc/include", "3rdparty/OpenCL-Headers", "3rdparty/libbacktrace",
     *(f"{part}/3rdparty/libbacktrace" for part in FFI_PARTS), "3rdparty/cnpy", "3rdparty/nvbench",
     "3rdparty/mscclpp/include", "3rdparty/cutlass/include", "3rdparty/cutlass/tools/util/include",
-    "3rdparty/cutlass_fpA_intB_gemm", "3rdparty/libflash_attn/include", "3rdparty",
+    "3rdparty/cutlass_fpA_intB_gemm", "3rdparty/libflash_attn/include",
 )  # fmt: skip
 _FFI_HEADER = "tvm/ffi/c_api.h"
 _DLPACK_HEADER = "dlpack/dlpack.h"
@@ -86,33 +86,37 @@ def defines() -> tuple[str, ...]:
     return tuple(macro.define for macro in MACROS)
 
 
-def cpp_standard(root: Path, version: str, cmake_text: str) -> str:
+def cpp_standard(version: str, cmake_text: str) -> str:
     """The C++ standard as the compiler's -std value ("c++17").
 
     Read from CMakeLists.txt (`CMAKE_CXX_STANDARD`, or -std= in the flags up to v0.20). Without one, by version: TVM
     moved to C++20 between 0.25 and 0.26 (apache/tvm#19734), and was C++17 since before v0.14.
     """
-    found = re.search(r"^\s*set\s*\(\s*CMAKE_CXX_STANDARD\s+(\d\d)", cmake_text, re.M)
+    found = re.search(r"^\s*set\s*\(\s*CMAKE_CXX_STANDARD\s+(\d\d)", cmake_text, re.MULTILINE)
     found = found or re.search(r"-std=c\+\+(\d\d)", cmake_text) or re.search(r"\bcxx_std_(\d\d)\b", cmake_text)
     if found:
         return f"c++{found[1]}"
     return "c++20" if _release(version) >= (0, 26) else "c++17"
 
 
-def find_headers(root: Path, project: str, version: str, needs_ffi: bool) -> Headers:
-    """The include folders that exist, and how to get the headers that do not.
+def find_headers(root: Path, project: str, version: str, needs_ffi: bool, vendored: Iterable[str] = ()) -> Headers:
+    """The include folders that exist and hold something, and how to get the headers that do not.
 
     `needs_ffi`: the tree's sources include tvm/ffi. When its headers or dlpack.h are missing, those of an installed
-    tvm_ffi package (never imported), or of $XREF_TVM_FFI_INCLUDE, come last.
+    tvm_ffi package (never imported), or of $XREF_TVM_FFI_INCLUDE, come last. `vendored`: tree-relative folders of
+    third-party code, which for an "other" project are searched for a TVM, for tvm-ffi and for include folders.
     """
-    bases = [root]
+    found_dirs = [root / name for name in _INCLUDE_DIRS]
     if project == "other":
-        bases += [base for base in (root / "3rdparty/tvm", root / "3rdparty/tvm-ffi") if base.is_dir()]
-    folders = [str(base / name) for base in bases for name in _INCLUDE_DIRS if (base / name).is_dir()]
-    if project == "other":
-        folders.append(str(root))
-    missing = [header for header in (_FFI_HEADER, _DLPACK_HEADER)
-               if not any(Path(folder, header).is_file() for folder in folders)]
+        found_dirs.append(root)
+        for name in sorted(vendored, key=lambda name: os.path.basename(name) not in ("tvm", "tvm-ffi")):
+            found_dirs += [root / name / inner for inner in _INCLUDE_DIRS if inner != "src" or name.endswith("/tvm")]
+    folders = [str(folder) for folder in found_dirs if _holds_something(folder)]
+    missing = [
+        header
+        for header in (_FFI_HEADER, _DLPACK_HEADER)
+        if not any(Path(folder, header).is_file() for folder in folders)
+    ]
     if not needs_ffi:
         missing = [header for header in missing if header == _DLPACK_HEADER and project != "other"]
     if not missing:
@@ -122,7 +126,9 @@ def find_headers(root: Path, project: str, version: str, needs_ffi: bool) -> Hea
     remedy = _remedy(root, wanted, needs_ffi)
     package = _installed_ffi()
     if package is None:
-        return Headers(tuple(folders), (f"{what} missing in the tree, so that most C++ files will not parse: {remedy}",))
+        return Headers(
+            tuple(folders), (f"{what} missing in the tree, so that most C++ files will not parse: {remedy}",)
+        )
     found, origin, release = package
     note = f"{what} missing in the tree; taken from {origin}, tvm-ffi {release or 'of unknown version'}"
     if wanted and release and _release(wanted) != _release(release):
@@ -154,6 +160,14 @@ def read_text(path: Path, limit: int = 1 << 20) -> str:
         return ""
 
 
+def _holds_something(folder: Path) -> bool:
+    """Whether a folder has an entry: a submodule that is not checked out is an empty folder."""
+    try:
+        return any(folder.iterdir())
+    except OSError:
+        return False
+
+
 def _release(version: str) -> tuple[int, ...]:
     """The leading numbers of a version: (0, 26) of "0.26.dev0"."""
     found = re.match(r"\d+(\.\d+)*", version)
@@ -174,7 +188,11 @@ def _installed_ffi() -> tuple[list[str], str, str] | None:
     chosen = os.environ.get("XREF_TVM_FFI_INCLUDE", "")
     if chosen:
         folders = [Path(part) for part in chosen.split(os.pathsep) if part]
-        return [str(f) for f in folders if f.is_dir()], "$XREF_TVM_FFI_INCLUDE", _first(map(ffi_header_release, folders))
+        return (
+            [str(f) for f in folders if f.is_dir()],
+            "$XREF_TVM_FFI_INCLUDE",
+            _first(map(ffi_header_release, folders)),
+        )
     spec = importlib.util.find_spec("tvm_ffi")
     if spec is None or not spec.submodule_search_locations:
         return None

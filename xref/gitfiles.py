@@ -43,7 +43,7 @@ def head(root: Path) -> tuple[str, str]:
 def missing_submodules(root: Path, depth: int = _SUBMODULE_DEPTH) -> tuple[str, ...]:
     """Tree-relative paths of the submodules in .gitmodules, nested ones too, whose folder is absent or empty."""
     missing: list[str] = []
-    for name in re.findall(r"^\s*path\s*=\s*(.+?)\s*$", read_text(root / ".gitmodules"), re.M):
+    for name in re.findall(r"^\s*path\s*=\s*(.+?)\s*$", read_text(root / ".gitmodules"), re.MULTILINE):
         if name.startswith("/") or ".." in name.split("/"):
             continue
         try:

@@ -105,17 +105,18 @@ def find_tree(path: Path, only: Sequence[str] = ()) -> Tree:
     commit, tag = gitfiles.head(root)
     version = _version(root, project, tag)
     era, includes_ffi = _era(root, files)
-    headers = find_headers(root, project, version, project == "tvm-ffi" or includes_ffi)
+    headers = find_headers(root, project, version, project == "tvm-ffi" or includes_ffi, walk.vendored)
     missing = gitfiles.missing_submodules(root)
     chosen = [file for file in files if _matches(file.path, only)]
     if not any(not file.skip for file in chosen):
-        raise XrefError(f"--only {' '.join(only)} leaves no file of {root} to index: give globs like 'src/relax/*'",
-                        ExitCode.USAGE)
+        raise XrefError(
+            f"--only {' '.join(only)} leaves no file of {root} to index: give globs like 'src/relax/*'", ExitCode.USAGE
+        )
     return Tree(
         root=root, project=project, version=version, commit=commit, era=era, missing_submodules=missing,
-        files=tuple(chosen), cpp_std=cpp_standard(root, version, read_text(root / "CMakeLists.txt")),
-        include_dirs=headers.include_dirs, defines=defines(), python_roots=_python_roots(root, project, files),
-        notes=(*headers.notes, *_submodule_notes(root, missing), *walk.notes()),
+        files=tuple(chosen), cpp_std=cpp_standard(version, read_text(root / "CMakeLists.txt")),
+        include_dirs=headers.include_dirs, defines=defines(), python_roots=_python_roots(project, files),
+        notes=(*_checkout_notes(root, project), *headers.notes, *_submodule_notes(root, missing), *walk.notes()),
     )  # fmt: skip
 
 
@@ -125,8 +126,9 @@ def _checked_root(path: Path) -> Path:
     except FileNotFoundError:
         raise XrefError(f"{path}: no such folder; give the folder of a TVM checkout", ExitCode.UNUSABLE_INPUT) from None
     except (OSError, RuntimeError) as error:
-        raise XrefError(f"{path} cannot be opened ({error}): give the folder of a TVM checkout",
-                        ExitCode.UNUSABLE_INPUT) from error
+        raise XrefError(
+            f"{path} cannot be opened ({error}): give the folder of a TVM checkout", ExitCode.UNUSABLE_INPUT
+        ) from error
     if not root.is_dir():
         raise XrefError(f"{path} is not a folder: give the folder of a TVM checkout", ExitCode.UNUSABLE_INPUT)
     if not os.access(root, os.R_OK | os.X_OK):
@@ -151,14 +153,13 @@ def _project(root: Path) -> str:
 
 
 def scope(path: str, project: str) -> str:
-    """"" when the file `path` (tree-relative) of a `project` is to be indexed, else the reason why not, in words."""
+    """Why the file `path` (tree-relative) of a `project` is not to be indexed, in words; "" when it is."""
     suffix = os.path.splitext(path)[1]
     kind = _KINDS[suffix]
     parts = path.split("/")
     if project == "other":
-        for part in parts[:-1]:
-            if part in _OTHER_OUT:
-                return f"{_OTHER_OUT[part]}: not indexed"
+        if len(parts) > 1 and parts[0] in _OTHER_OUT:
+            return f"{_OTHER_OUT[parts[0]]}: not indexed"
     else:
         ffi = next((part for part in FFI_PARTS if project == "tvm" and path.startswith(f"{part}/")), "")
         inner = path[len(ffi) + 1 :].split("/") if ffi else parts
@@ -176,10 +177,10 @@ class _Walk:
 
     root: Path
     files: list[SourceFile] = field(default_factory=list)
+    vendored: list[str] = field(default_factory=list)
     _linked: list[str] = field(default_factory=list)
     _unreadable: list[str] = field(default_factory=list)
     _builds: list[str] = field(default_factory=list)
-    _vendored: list[str] = field(default_factory=list)
 
     def run(self, project: str) -> None:
         pending = [""]
@@ -195,7 +196,7 @@ class _Walk:
                 relative = f"{folder}/{entry.name}" if folder else entry.name
                 try:
                     if entry.is_symlink():
-                        self._link(relative, project)
+                        self._link(relative)
                     elif entry.is_dir(follow_symlinks=False):
                         if self._walks_into(relative, entry.name, folder, project):
                             pending.append(relative)
@@ -213,7 +214,7 @@ class _Walk:
             self._builds.append(_written(relative))
             return False
         if os.path.basename(parent) in _VENDORED and not (project == "tvm" and relative in FFI_PARTS):
-            self._vendored.append(_written(relative))
+            self.vendored.append(_written(relative))
             return False
         return True
 
@@ -232,7 +233,7 @@ class _Walk:
         kind = _KINDS[os.path.splitext(relative)[1]]
         self.files.append(SourceFile(path, kind, info.st_size, info.st_mtime_ns, skip=skip))
 
-    def _link(self, relative: str, project: str) -> None:
+    def _link(self, relative: str) -> None:
         """A link to a source file is a skipped row; one to anything else a note. Neither is followed."""
         suffix = os.path.splitext(relative)[1]
         target = _written(os.readlink(self.root / relative))
@@ -249,7 +250,7 @@ class _Walk:
             (self._linked, "links to folders, or to nothing, not followed (index their target by itself)"),
             (self._unreadable, "could not be read and are not in the index: change their permissions"),
             (self._builds, "build output or an environment, not indexed"),
-            (self._vendored, "third-party code, not indexed"),
+            (self.vendored, "third-party code, not indexed (index one of these folders by itself to see it)"),
         ):
             if found:
                 yield f"{what}: {_some(found)}"
@@ -269,8 +270,10 @@ def _matches(path: str, only: Sequence[str]) -> bool:
     if not only:
         return True
     globs = [glob.removeprefix("./").rstrip("/") for glob in only]
-    return any(fnmatchcase(path, glob) or fnmatchcase(path, f"{glob}/*") or fnmatchcase(path, glob.replace("**/", ""))
-               for glob in globs)
+    return any(
+        fnmatchcase(path, glob) or fnmatchcase(path, f"{glob}/*") or fnmatchcase(path, glob.replace("**/", ""))
+        for glob in globs
+    )
 
 
 def _version(root: Path, project: str, tag: str) -> str:
@@ -289,15 +292,16 @@ def _version(root: Path, project: str, tag: str) -> str:
 
 
 def _assigned(path: Path, name: str) -> str:
-    """The string that `name` is set to in a Python, TOML or C file: NAME = "x", NAME = other = "x" or #define NAME "x"."""
-    found = re.search(rf"^\s*(?:#define )?{name}(?:: str)?\s*(?:=\s*\w+\s*)?=?\s*[\"']([\w.+-]+)[\"']", read_text(path), re.M)
+    """The string that `name` has in a Python, TOML or C file: NAME = "x", NAME = other = "x" or #define NAME "x"."""
+    pattern = rf"^\s*(?:#define )?{name}(?:: str)?\s*(?:=\s*\w+\s*)?=?\s*[\"']([\w.+-]+)[\"']"
+    found = re.search(pattern, read_text(path), re.MULTILINE)
     return found[1] if found else ""
 
 
 def _era(root: Path, files: Sequence[SourceFile]) -> tuple[str, bool]:
     """The era by how many units use each registration macro, and whether any unit includes a tvm-ffi header.
 
-    v0.21 has 501 units with TVM_FFI_REGISTER_GLOBAL and 150 with a static init block; other releases have one kind only.
+    v0.21 has 501 units with TVM_FFI_REGISTER_GLOBAL and 150 with a static init block; other releases have one kind.
     """
     old = middle = new = 0
     includes_ffi = False
@@ -322,7 +326,7 @@ def _era(root: Path, files: Sequence[SourceFile]) -> tuple[str, bool]:
     return ("ffi_register_global" if middle > 0.1 * total and old < 0.1 * total else "mixed"), includes_ffi
 
 
-def _python_roots(root: Path, project: str, files: Sequence[SourceFile]) -> tuple[str, ...]:
+def _python_roots(project: str, files: Sequence[SourceFile]) -> tuple[str, ...]:
     """Folders, tree-relative ("." for the root), whose children are top-level packages or modules."""
     paths = [file.path for file in files if file.kind in ("python", "cython") and not file.skip]
     if project != "other":
@@ -344,10 +348,20 @@ def _inside(folder: str, package: str) -> bool:
     return folder == package or folder.startswith(f"{package}/")
 
 
+def _checkout_notes(root: Path, project: str) -> Iterator[str]:
+    """What makes the folder less than a checkout."""
+    if project == "tvm" and not (root / "include/tvm").is_dir():
+        yield "include/tvm is missing: not a whole TVM checkout, so that nearly every C++ file will be degraded"
+    if (root / "__init__.py").is_file():
+        yield f"the folder is itself a Python package: index {root.parent} to have its modules under their full names"
+
+
 def _submodule_notes(root: Path, missing: Sequence[str]) -> Iterator[str]:
     if missing:
-        yield (f"submodules not checked out: {_some(missing)}; files that include their headers will be degraded"
-               f" (run `git submodule update --init --recursive` in {root} to get them)")
+        yield (
+            f"submodules not checked out: {_some(missing)}; files that include their headers will be degraded"
+            f" (run `git submodule update --init --recursive` in {root} to get them)"
+        )
 
 
 def with_guards(files: Sequence[SourceFile], guards: dict[str, str]) -> tuple[SourceFile, ...]:

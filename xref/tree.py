@@ -15,6 +15,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from xref import gitfiles
+from xref.cmake import build_guards
 from xref.flags import FFI_PARTS, cpp_standard, defines, ffi_header_release, find_headers, read_text
 from xref.model import ExitCode, XrefError
 
@@ -102,6 +103,7 @@ def find_tree(path: Path, only: Sequence[str] = ()) -> Tree:
     files = sorted(walk.files, key=lambda file: file.path)
     if not any(not file.skip for file in files):
         raise XrefError(_nothing_found(root, files), ExitCode.UNUSABLE_INPUT)
+    files = _with_guards(root, files)
     commit, tag = gitfiles.head(root)
     version = _version(root, project, tag)
     era, includes_ffi = _era(root, files)
@@ -364,6 +366,12 @@ def _submodule_notes(root: Path, missing: Sequence[str]) -> Iterator[str]:
         )
 
 
-def with_guards(files: Sequence[SourceFile], guards: dict[str, str]) -> tuple[SourceFile, ...]:
-    """`files` with the CMake options that build each of them."""
-    return tuple(replace(file, guard=guards[file.path]) if guards.get(file.path) else file for file in files)
+def _with_guards(root: Path, files: Sequence[SourceFile]) -> list[SourceFile]:
+    """`files` with the CMake options that build each unit; a CMake file outside the tree is not read."""
+
+    def read(path: str) -> str:
+        inside = (root / path).resolve().is_relative_to(root)
+        return read_text(root / path) if inside else ""
+
+    guards = build_guards([file.path for file in files if file.kind == "unit" and not file.skip], read)
+    return [replace(file, guard=guards[file.path]) if guards.get(file.path) else file for file in files]

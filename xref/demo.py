@@ -1,0 +1,93 @@
+"""What `make demo` runs: get a real TVM, index it, ask three questions, say what to try next.
+
+Each step shows the command that a user would type, and what it prints. Nothing is done twice: the tree stays in the
+cache, and an unchanged tree is not indexed again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from xref.demo_tree import cache_folder, demo_tree
+from xref.model import ExitCode, XrefError
+
+QUESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("Who calls FuseTIR, in Python and in C++?", ("query", "who calls FuseTIR")),
+    (
+        "How does the Python default pipeline get to the C++ that fuses?",
+        ("path", "tvm.relax.pipeline.zero_pipeline", "TIRFuseMutator::Transform"),
+    ),
+    ("Who registers a key of the FFI, what does it run, and who uses it?", ("key", "relax.transform.FuseTIR")),
+)
+"""A sentence and the arguments of `xref`: a question about a name, a path across the FFI, and a key."""
+
+NEXT = (
+    ("query", "who calls StorageRewrite"),
+    ("query", "where is FusedTIRConstructor::VisitExpr_(const CallNode*)"),
+    ("callees", "tvm.relax.transform.FuseOps"),
+    ("keys", "relax.transform.*"),
+    ("doctor",),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the steps; the exit code of the first one that failed."""
+    parser = argparse.ArgumentParser(prog="python -m xref.demo", description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--db", type=Path, default=Path("data/xref.db"), help="the index to write and ask")
+    parser.add_argument("--tree-only", action="store_true", help="only get the tree, and print its folder")
+    options = parser.parse_args(arguments)
+    try:
+        tree = demo_tree()
+    except XrefError as error:
+        print(f"xref: {error}", file=sys.stderr)
+        return error.exit_code
+    if options.tree_only:
+        print(tree)
+        return ExitCode.DONE
+    return _show(tree, options.db)
+
+
+def _show(tree: Path, db: Path) -> int:
+    started = time.monotonic()
+    _say(f"TVM's source stands in {tree} (downloads: {cache_folder()})")
+    code = _xref(("index", str(tree)), db)
+    if code:
+        return code
+    for title, command in QUESTIONS:
+        _say(f"\n{title}")
+        code = _xref(command, db)
+        if code:
+            return code
+    _say(f"\nAll of it took {time.monotonic() - started:.0f} s. Try next:")
+    for command in NEXT:
+        _say(f"  {_as_typed(command, db)}")
+    _say("  xref index PATH_OF_YOUR_TVM --db data/mine.db")
+    return ExitCode.DONE
+
+
+def _xref(arguments: tuple[str, ...], db: Path) -> int:
+    """Run one xref command as the user would, after showing it."""
+    _say(f"$ {_as_typed(arguments, db)}")
+    sys.stdout.flush()
+    return subprocess.run([sys.executable, "-m", "xref", *arguments, "--db", str(db)], check=False).returncode
+
+
+def _as_typed(arguments: tuple[str, ...], db: Path) -> str:
+    program = Path(sys.executable).with_name("xref")
+    shown = program.relative_to(Path.cwd()) if program.is_relative_to(Path.cwd()) else program
+    extra = () if db == Path("data/xref.db") else ("--db", str(db))
+    return shlex.join((str(shown), *arguments, *extra))
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -99,6 +99,8 @@ class Symbol(NamedTuple):
     is_definition: bool = True
     linkage: str = ""
     access: str = ""
+    path: str = ""
+    """For `FileFacts.externals` only: the file of the tree that declares it, "" outside the tree."""
 
 
 class Ref(NamedTuple):
@@ -184,8 +186,9 @@ class KeyUse(NamedTuple):
 class FileFacts:
     """All that one file yields. `path` is relative to the tree, with forward slashes.
 
-    `externals` are symbols that the file uses and that no file of the tree declares (std::, builtins, LLVM);
-    they carry no position. `lines` is the file's number of lines. A file may be delivered more
+    `externals` are symbols that the file uses and does not declare: those of other projects (std::, builtins, LLVM),
+    without a position, and those of other files of the tree, in case nothing better is known of them (a constructor
+    that the compiler declares by itself). `lines` is the file's number of lines. A file may be delivered more
     than once (a header seen by two units): the store keeps the union.
     """
 

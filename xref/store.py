@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from importlib import resources
 from pathlib import Path
 
-from xref.model import ExitCode, FileFacts, Id, Lang, Status, Symbol, UseStatus, XrefError
+from xref.model import ExitCode, FileFacts, Id, Lang, Status, Symbol, UseStatus, XrefError, symbol_id
 
 SCHEMA_VERSION = 1
 """PRAGMA user_version of an index. Raised whenever a public view changes; there is no migration: index again."""
@@ -195,7 +195,7 @@ class IndexBuilder:
         for symbol in facts.symbols:
             self._merge(symbol_identity(symbol), file_id, facts.lang, symbol)
         for symbol in facts.externals:
-            self._merge(symbol_identity(symbol), None, facts.lang, symbol)
+            self._merge(symbol_identity(symbol), None, facts.lang, symbol._replace(is_definition=False))
         with self.writing() as db:
             db.executemany(
                 "INSERT INTO location VALUES (?, ?, ?, ?, ?, ?)",
@@ -239,8 +239,9 @@ class IndexBuilder:
         with self.writing() as db:
             db.executemany(
                 "INSERT INTO symbol VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                ((id_, s.key, lang, s.kind, s.name, s.qualname, file_id, s.line, s.col, s.end_line, s.signature,
-                  s.doc, s.parent, s.is_definition and file_id is not None, s.linkage, s.access)
+                ((id_, s.key, lang, s.kind, s.name, s.qualname,
+                  file_id if file_id is not None else self._file_ids.get(s.path), s.line, s.col, s.end_line,
+                  s.signature, s.doc, s.parent, s.is_definition, s.linkage, s.access)
                  for id_, (_, file_id, lang, s) in sorted(self._symbols.items())))
 
     def set_meta(self, items: Iterable[tuple[str, str]]) -> None:
@@ -268,8 +269,6 @@ class IndexBuilder:
 
 def symbol_identity(symbol: Symbol) -> Id:
     """The id of `symbol`, from its key."""
-    from xref.model import symbol_id
-
     return symbol_id(symbol.key)
 
 

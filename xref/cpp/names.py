@@ -1,0 +1,171 @@
+"""Identity of C++ declarations: from a cursor to the written key, the id and the qualified name.
+
+Upholds docs/design.md, "Names and identity": an instantiation is its template, a key holds no byte offset, and two
+internal functions of one name in two files of one basename stay two symbols.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from xref.cpp import kinds
+from xref.cpp.clang import CXCursor, file_location, load, text
+from xref.model import Id, symbol_id
+
+_HAS_OFFSET = re.compile(r"@\d+(@|$)")
+_INTERNAL_LINKAGE = (2, 3)
+
+
+class Declaration:
+    """What xref knows of one declaration of a unit; `kind` is libclang's, `symbol_kind` ours."""
+
+    __slots__ = ("file", "id", "is_function", "key", "kind", "linkage", "name", "parent", "qualname", "symbol_kind", "usr")
+
+    def __init__(
+        self, key: str, usr: str, kind: int, symbol_kind: str, name: str, qualname: str, linkage: str,
+        parent: Declaration | None, file: str,
+    ) -> None:  # fmt: skip
+        self.key, self.usr, self.kind, self.symbol_kind = key, usr, kind, symbol_kind
+        self.id: Id = symbol_id(key)
+        self.name, self.qualname, self.linkage, self.parent = name, qualname, linkage, parent
+        self.is_function = kind in kinds.FUNCTION_LIKE or symbol_kind == "lambda"
+        self.file = file
+        """The tree-relative file of the declaration; "" outside the tree."""
+
+
+class Paths:
+    """Turns libclang's file handles of one unit into tree-relative paths ("" outside the tree)."""
+
+    def __init__(self, root: str, known: frozenset[str]) -> None:
+        self._root = root.rstrip("/") + "/"
+        self._known = known
+        self._by_handle: dict[int, str] = {0: ""}
+
+    def relative(self, handle: int) -> str:
+        """The path of the file that `handle` stands for. `/../` is normalised, which libclang leaves in."""
+        path = self._by_handle.get(handle)
+        if path is None:
+            path = self._by_handle[handle] = self.relative_name(text(load().clang_getFileName(handle)))
+        return path
+
+    def relative_name(self, name: str) -> str:
+        """The tree-relative form of an absolute file name, "" when it is no source file of the tree."""
+        name = os.path.normpath(name)
+        if not name.startswith(self._root):
+            return ""
+        relative = name[len(self._root) :]
+        return relative if relative in self._known else ""
+
+
+class Declarations:
+    """The declarations of one unit, by libclang's declaration address.
+
+    Local names (parameters, local variables, lambdas, local classes) have no name that survives outside their function;
+    the visitor announces them with `define_local`, in source order, and their key is the enclosing key plus the name
+    plus an ordinal among equal names.
+    """
+
+    def __init__(self, paths: Paths) -> None:
+        self._library = load()
+        self._paths = paths
+        self._by_address: dict[int, Declaration | None] = {}
+        self._ordinals: dict[str, int] = {}
+
+    def of(self, cursor: CXCursor) -> Declaration | None:
+        """The declaration that `cursor` is, folded to its template; None for the root and for what has no identity."""
+        address = cursor.decl
+        if not address or cursor.kind >= kinds.TRANSLATION_UNIT:
+            return None
+        try:
+            return self._by_address[address]
+        except KeyError:
+            pass
+        self._by_address[address] = None  # a template whose parameter refers to the template itself
+        result = self._by_address[address] = self._make(cursor)
+        return result
+
+    def forget_local(self, cursor: CXCursor) -> None:
+        """Drop a guess made before the local's own declaration was seen."""
+        self._by_address.pop(cursor.decl, None)
+
+    def _make(self, cursor: CXCursor) -> Declaration | None:
+        kind = cursor.kind
+        if kind in kinds.TRANSPARENT:
+            return self.of(self._library.clang_getCursorSemanticParent(cursor))
+        symbol_kind = kinds.SYMBOL_KIND.get(kind)
+        if symbol_kind is None:
+            return None
+        template = self._library.clang_getSpecializedCursorTemplate(cursor)
+        if template.kind < 70 and template.decl and template.decl != cursor.decl:
+            here = file_location(self._library.clang_getCursorLocation(cursor))
+            if here == file_location(self._library.clang_getCursorLocation(template)):
+                return self.of(template)
+        parent = self.of(self._library.clang_getCursorSemanticParent(cursor))
+        name = self._name(cursor, symbol_kind)
+        file = self._paths.relative(file_location(self._library.clang_getCursorLocation(cursor))[0])
+        if parent is not None and (parent.is_function or parent.linkage == "none"):
+            return self._local(cursor.kind, symbol_kind, name, parent, file)
+        usr = text(self._library.clang_getCursorUSR(cursor))
+        if parent is not None and parent.usr:
+            # a field, typedef or enumerator of an instantiation: libclang names no template for it
+            own_parent = text(self._library.clang_getCursorUSR(self._library.clang_getCursorSemanticParent(cursor)))
+            if own_parent and own_parent != parent.usr and usr.startswith(own_parent):
+                usr = parent.usr + usr[len(own_parent) :]
+        if symbol_kind == "function" and parent is not None and parent.kind in kinds.TYPE_LIKE:
+            if name.split("<", 1)[0] == parent.name:
+                symbol_kind, name = "constructor", parent.name
+            else:
+                symbol_kind = "conversion" if name.startswith("operator ") else "method"
+        qualname = f"{parent.qualname}::{name}" if parent is not None else name
+        linkage = self._library.clang_getCursorLinkage(cursor)
+        if linkage in _INTERNAL_LINKAGE or (parent is not None and parent.linkage == "internal"):
+            word = "internal"
+        else:
+            word = "external"
+        if not usr or _HAS_OFFSET.search(usr):
+            return self._local(cursor.kind, symbol_kind, name, parent, file, word)
+        key = f"cpp:{usr}" if word == "external" else f"cpp:{file}#{usr}"
+        return Declaration(key, usr, kind, symbol_kind, name, qualname, word, parent, file)
+
+    def _name(self, cursor: CXCursor, symbol_kind: str) -> str:
+        name = text(self._library.clang_getCursorSpelling(cursor))
+        if symbol_kind in ("constructor", "destructor"):
+            name = name.split("<", 1)[0]
+        if symbol_kind == "namespace" or not name or "(anonymous" in name or "(unnamed" in name:
+            return name if name and "(" not in name else "(anonymous)"
+        return name
+
+    def _local(
+        self, kind: int, symbol_kind: str, name: str, parent: Declaration | None, file: str, linkage: str = "none"
+    ) -> Declaration:
+        scope, outer = (parent.key, f"{parent.qualname}::") if parent is not None else (f"cpp:{file}", "")
+        written = self._ordinal(f"{scope}/{symbol_kind}:{name}")
+        return Declaration(written, "", kind, symbol_kind, name, outer + name, linkage, parent, file)
+
+    def _ordinal(self, key: str) -> str:
+        count = self._ordinals[key] = self._ordinals.get(key, 0) + 1
+        return key if count == 1 else f"{key}#{count}"
+
+    def define_local(self, cursor: CXCursor, symbol_kind: str, scope: Declaration, file: str) -> Declaration:
+        """The declaration of a local variable, parameter or template parameter that stands in `scope`."""
+        name = text(self._library.clang_getCursorSpelling(cursor))
+        result = self._local(cursor.kind, symbol_kind, name, scope, file)
+        self._by_address[cursor.decl] = result
+        return result
+
+    def define(self, symbol_kind: str, name: str, scope: Declaration | None, file: str, purpose: str) -> Declaration:
+        """A symbol that C++ gives no name: a lambda or a static initialiser, called by its purpose ("" for none)."""
+        outer = f"{scope.qualname}::" if scope is not None else ""
+        if symbol_kind == "static_init":
+            where = f"cpp:{file}#{outer}"
+        else:
+            where = scope.key if scope is not None else f"cpp:{file}"
+        if purpose:
+            key = self._ordinal(f"{where}/{symbol_kind}:{purpose}")
+            label = f"{{{name}: {purpose}}}"
+        else:
+            key = self._ordinal(f"{where}/{symbol_kind}")
+            label = f"{{{name}#{key.rsplit('#', 1)[1] if '#' in key[len(where) :] else 1}}}"
+        linkage = "internal" if symbol_kind == "static_init" else "none"
+        return Declaration(key, "", 0, symbol_kind, label, outer + label, linkage, scope, file)

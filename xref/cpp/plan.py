@@ -1,0 +1,150 @@
+"""Plans the parsing of a tree's C++: which unit owns which header, what goes into the precompiled header.
+
+The include scan below decides only who parses what; a wrong guess costs time, not facts: a header that its owner turns
+out not to reach is parsed alone afterwards. docs/design.md, "Pipeline", has the measurements behind the scheme.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
+_PCH_SHARE = 0.04
+"""A public header that this share of the units includes goes into the precompiled header (25 of TVM main's 651)."""
+_UMBRELLA_SIZE = 130
+"""Headers of one umbrella unit: two or three units for TVM, so that two workers share them."""
+
+
+
+@dataclass(frozen=True)
+class UnitJob:
+    """One parse: `owned` are the files whose facts it yields. `main` is the unit's file, "" for an umbrella of headers.
+
+    `language` is libclang's -x word. `use_pch` is False where the precompiled header must not be (umbrellas: it hides
+    the bodies of the headers it holds).
+    """
+
+    main: str
+    owned: tuple[str, ...]
+    language: str
+    use_pch: bool
+
+
+@dataclass(frozen=True)
+class CppPlan:
+    """All parses of a tree. `arguments` are libclang's options, without language and precompiled header.
+
+    `known` are the tree's C++ files; `pch_headers` the include spellings of the precompiled header, most used first.
+    """
+
+    root: str
+    known: frozenset[str]
+    arguments: tuple[str, ...]
+    pch_headers: tuple[str, ...]
+    jobs: tuple[UnitJob, ...]
+
+
+def plan_cpp(
+    root: Path, units: Iterable[str], headers: Iterable[str], include_dirs: Iterable[str], arguments: Iterable[str]
+) -> CppPlan:
+    """The plan for `units` and `headers` (tree-relative); `include_dirs` are absolute, in order."""
+    units, headers = sorted(units), sorted(headers)
+    known = frozenset((*units, *headers))
+    prefix = str(root).rstrip("/") + "/"
+    folders = [d[len(prefix) :] + "/" if d != str(root) else "" for d in include_dirs if f"{d}/".startswith(prefix)]
+    public_folders = tuple(f for f in folders if f.rstrip("/").rsplit("/", 1)[-1] == "include")
+    graph = {path: _includes(root, path, folders, known) for path in known}
+    public = [h for h in headers if h.startswith(public_folders)] if public_folders else []
+    private = [h for h in headers if h not in set(public)]
+    owners = _claim(units, private, graph)
+    jobs = [UnitJob("", tuple(group), "c++", False) for group in _groups(public)]
+    claimed: dict[str, list[str]] = {}
+    for header, unit in owners.items():
+        claimed.setdefault(unit, []).append(header)
+    jobs += [UnitJob(unit, (unit, *sorted(claimed.get(unit, ()))), _language(unit), True) for unit in units]
+    jobs += [UnitJob(header, (header,), "c++", True) for header in private if header not in owners]
+    return CppPlan(
+        str(root), known, tuple(arguments), _pch_headers(units, graph, frozenset(public), folders), tuple(jobs)
+    )
+
+
+def alone(path: str) -> UnitJob:
+    """The job of a header that its owner did not reach."""
+    return UnitJob(path, (path,), "c++", True)
+
+
+def _language(unit: str) -> str:
+    return "objective-c++" if unit.endswith(".mm") else "c++"
+
+
+def _includes(root: Path, path: str, folders: list[str], known: frozenset[str]) -> list[str]:
+    """The tree's files that `path` names in its #include lines, resolved as a compiler would."""
+    try:
+        source = (root / path).read_bytes()
+    except OSError:
+        return []
+    here = path.rsplit("/", 1)[0] + "/" if "/" in path else ""
+    result = []
+    for raw in _INCLUDE.findall(source):
+        name = raw.decode("utf-8", "replace")
+        for folder in (here, *folders):
+            candidate = _normal(folder + name)
+            if candidate in known:
+                result.append(candidate)
+                break
+    return result
+
+
+def _normal(path: str) -> str:
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == "..":
+            if not parts:
+                return ""
+            parts.pop()
+        elif part not in (".", ""):
+            parts.append(part)
+    return "/".join(parts)
+
+
+def _claim(units: list[str], private: list[str], graph: dict[str, list[str]]) -> dict[str, str]:
+    """Each private header that some unit reaches -> the first such unit, in path order."""
+    wanted = set(private)
+    owners: dict[str, str] = {}
+    for unit in units:
+        pending, seen = list(graph[unit]), set()
+        while pending:
+            header = pending.pop()
+            if header in seen:
+                continue
+            seen.add(header)
+            if header in wanted and header not in owners:
+                owners[header] = unit
+            pending += graph.get(header, ())
+    return owners
+
+
+def _groups(public: list[str]) -> list[list[str]]:
+    count = max(1, -(-len(public) // _UMBRELLA_SIZE))
+    size = -(-len(public) // count) if public else 1
+    return [public[i : i + size] for i in range(0, len(public), size)]
+
+
+def _pch_headers(
+    units: list[str], graph: dict[str, list[str]], public: frozenset[str], folders: list[str]
+) -> tuple[str, ...]:
+    uses = Counter(header for unit in units for header in set(graph[unit]) if header in public)
+    floor = max(3, int(len(units) * _PCH_SHARE))
+    chosen = [(header, n) for header, n in uses.items() if n >= floor]
+    chosen.sort(key=lambda item: (-item[1], item[0]))
+    longest = sorted((f for f in folders if f), key=len, reverse=True)
+    spelled = []
+    for header, _ in chosen:
+        folder = next((f for f in longest if header.startswith(f)), "")
+        spelled.append(header[len(folder) :])
+    return tuple(spelled)

@@ -1,0 +1,232 @@
+"""Parses one unit and yields the facts of the files it owns: the work of one task of a worker process.
+
+The status of each file is decided here: what libclang could not read is named, never passed over.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from xref.cpp.clang import (
+    DETAILED_PREPROCESSING_RECORD,
+    FOR_SERIALIZATION,
+    INCOMPLETE,
+    KEEP_GOING,
+    SKIP_FUNCTION_BODIES,
+    Diagnostic,
+    Index,
+    ParseError,
+    TranslationUnit,
+)
+from xref.cpp.conditionals import Conditionals
+from xref.cpp.names import Paths
+from xref.cpp.plan import CppPlan, UnitJob
+from xref.cpp.visitor import Visitor
+from xref.model import FileFacts, Lang, Status, shorten
+from xref.registry.cpp import CppRegistries
+
+_NOT_FOUND = re.compile(r"'(.+)' file not found")
+_STACK_BYTES = 512 << 20
+"""Virtual memory for the walk's stack: libclang's visitor and Python take several frames per nested call."""
+_RECURSION_LIMIT = 60_000
+_MAX_UNREAD_SHARE = 1 / 3
+"""A file of which more lies in ranges that the preprocessor left out is degraded."""
+
+_Result = TypeVar("_Result")
+
+
+@dataclass(slots=True)
+class UnitResult:
+    """The facts of a unit's files; `unreached` are owned headers that the unit turned out not to include."""
+
+    facts: list[FileFacts] = field(default_factory=list)
+    unreached: list[str] = field(default_factory=list)
+    call_expressions: int = 0
+
+
+@dataclass(frozen=True)
+class Pch:
+    """A precompiled header on disk ("" for none), and the errors met while making it."""
+
+    path: str
+    problem: str = ""
+    missing: tuple[str, ...] = ()
+    """Headers that the precompiled header could not include: every unit that uses it lacks them too."""
+
+
+_NO_PCH = Pch("")
+_seen_externals: set[str] = set()
+_index: list[Index] = []
+
+
+def build_pch(plan: CppPlan, folder: Path) -> Pch:
+    """Precompile the tree's common headers without function bodies. A header that does not parse is left out.
+
+    Both this parse and each unit's must keep the detailed preprocessing record, else libclang rejects the file.
+    """
+    headers = list(plan.pch_headers)
+    options = DETAILED_PREPROCESSING_RECORD | INCOMPLETE | FOR_SERIALIZATION | SKIP_FUNCTION_BODIES | KEEP_GOING
+    source, target = folder / "common.h", folder / "common.pch"
+    while headers:
+        source.write_text("".join(f"#include <{h}>\n" for h in headers), encoding="utf-8")
+        try:
+            with Index(False).parse(str(source), ["-x", "c++-header", *plan.arguments], options) as unit:
+                errors = unit.errors()
+                bad = _culprits(plan, headers, errors) if not _missing(errors) else set()
+                if not bad:
+                    unit.save(target)
+                    return Pch(str(target), _summary(errors) if errors else "", tuple(_missing(errors)))
+        except (ParseError, OSError) as error:
+            return Pch("", str(error))
+        headers = [h for h in headers if h not in bad]
+    return Pch("", "no common header")
+
+
+def _culprits(plan: CppPlan, headers: list[str], errors: list[Diagnostic]) -> set[str]:
+    """Of `headers`, those that an error message stands in; none when the errors are elsewhere."""
+    return {h for h in headers for e in errors if e.file.endswith("/" + h) and e.file.startswith(plan.root)}
+
+
+def index_unit(plan: CppPlan, pch: Pch, job: UnitJob) -> UnitResult:
+    """Parse and walk one unit. Raises nothing for bad input: a unit without a tree is a failed file."""
+    return _with_deep_stack(lambda: _index_unit(plan, pch, job))
+
+
+def _with_deep_stack(work: Callable[[], _Result]) -> _Result:
+    """Run `work` on a thread whose stack holds the deepest nest of calls that a unit may have."""
+    outcome: list[_Result] = []
+    failure: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as error:
+            failure.append(error)
+
+    sys.setrecursionlimit(_RECURSION_LIMIT)
+    before = threading.stack_size(_STACK_BYTES)
+    thread = threading.Thread(target=run)
+    thread.start()
+    threading.stack_size(before)
+    thread.join()
+    if failure:
+        raise failure[0]
+    return outcome[0]
+
+
+def _index_unit(plan: CppPlan, pch: Pch, job: UnitJob) -> UnitResult:
+    sources = {path: _read(plan, path) for path in job.owned}
+    use_pch = bool(job.use_pch and pch.path and job.language == "c++")
+    try:
+        result, errors = _parse_and_walk(plan, pch if use_pch else _NO_PCH, job, sources)
+        if use_pch and errors and not _missing(errors) and not pch.missing:
+            # an error that may be the precompiled header's own doing (v0.18: "non-virtual member function marked
+            # final"; v0.21: "no viable conversion from Any to Module"): keep the parse with fewer
+            plain, plain_errors = _parse_and_walk(plan, _NO_PCH, job, sources)
+            if len(plain_errors) < len(errors):
+                result = plain
+    except ParseError as error:
+        return UnitResult(
+            [FileFacts(p, Lang.CPP, Status.FAILED, str(error), _line_count(sources[p])) for p in job.owned]
+        )
+    return result
+
+
+def _read(plan: CppPlan, path: str) -> bytes:
+    try:
+        return (Path(plan.root) / path).read_bytes()
+    except OSError:
+        return b""
+
+
+def _line_count(source: bytes) -> int:
+    return source.count(b"\n") + (1 if source and not source.endswith(b"\n") else 0)
+
+
+def _parse_and_walk(
+    plan: CppPlan, pch: Pch, job: UnitJob, sources: dict[str, bytes]
+) -> tuple[UnitResult, list[Diagnostic]]:
+    if not _index:
+        _index.append(Index())
+    arguments = ["-x", job.language, *plan.arguments]
+    if pch.path:
+        arguments += ["-include-pch", pch.path]
+    main = f"{plan.root}/{job.main}"
+    if not job.main:
+        arguments += [part for header in job.owned for part in ("-include", f"{plan.root}/{header}")]
+        main = "/dev/null"
+    with _index[0].parse(main, arguments, DETAILED_PREPROCESSING_RECORD | KEEP_GOING) as unit:
+        owned = {path: FileFacts(path, Lang.CPP, lines=_line_count(sources[path])) for path in job.owned}
+        visitor = Visitor(plan.root, plan.known, owned, sources, CppRegistries(), _seen_externals)
+        visitor.walk(unit.cursor)
+        errors = unit.errors()
+        result = UnitResult(call_expressions=visitor.call_expressions)
+        for path, facts in owned.items():
+            if path != job.main and _is_unreached(facts, sources[path]):
+                result.unreached.append(path)
+                continue
+            _finish(plan, job, facts, sources[path], unit, errors, pch.missing)
+            result.facts.append(facts)
+    return result, errors
+
+
+def _is_unreached(facts: FileFacts, source: bytes) -> bool:
+    return not facts.refs and not facts.symbols and not facts.includes and bool(source.strip())
+
+
+def _finish(
+    plan: CppPlan,
+    job: UnitJob,
+    facts: FileFacts,
+    source: bytes,
+    unit: TranslationUnit,
+    errors: list[Diagnostic],
+    pch_missing: tuple[str, ...],
+) -> None:
+    """Decide the file's status, say the #if around its keys, and drop rows that macros made twice."""
+    facts.refs = list(dict.fromkeys(facts.refs))
+    facts.calls = list(dict.fromkeys(facts.calls))
+    conditionals = Conditionals(source.decode("utf-8", "replace"))
+    facts.key_defs = [d._replace(guard=conditionals.at(d.line)) for d in dict.fromkeys(facts.key_defs)]
+    facts.key_uses = list(dict.fromkeys(facts.key_uses))
+    absolute = f"{plan.root}/{facts.path}"
+    skipped = unit.skipped_lines(absolute)
+    unread = sum(end - start - 1 for start, end in skipped)
+    paths = Paths(plan.root, plan.known)
+    own = [e for e in errors if paths.relative_name(e.file) == facts.path]
+    relevant = errors if facts.path == job.main else own
+    missing = _missing(relevant) or (_missing(errors) if own else [])
+    if relevant and not missing:
+        missing = list(pch_missing)
+    if missing:
+        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+        facts.status, facts.detail = Status.DEGRADED, f"missing header {missing[0]}{more}"
+    elif facts.lines and unread > facts.lines * _MAX_UNREAD_SHARE:
+        start = max(skipped, key=lambda r: r[1] - r[0])[0]
+        guard = conditionals.at(start) or "a condition"
+        facts.status = Status.DEGRADED
+        facts.detail = f"guarded by {guard}: {unread} of {facts.lines} lines not read"
+    elif relevant:
+        facts.status, facts.detail = Status.DEGRADED, _summary(relevant)
+    try:
+        source.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = source.count(b"\n", 0, error.start) + 1
+        facts.status, facts.detail = Status.DEGRADED, f"not UTF-8 at line {line}; read with replacement characters"
+
+
+def _missing(errors: list[Diagnostic]) -> list[str]:
+    found = (_NOT_FOUND.search(e.message) for e in errors)
+    return list(dict.fromkeys(match.group(1) for match in found if match))
+
+
+def _summary(errors: list[Diagnostic]) -> str:
+    first = errors[0]
+    where = f"{Path(first.file).name}:{first.line}: " if first.file else ""
+    return shorten(f"{len(errors)} error{'s' if len(errors) > 1 else ''}, first {where}{first.message}", 200)

@@ -1,0 +1,294 @@
+"""`xref index`: plans a tree, extracts facts in worker processes, stores and links them, swaps the index in whole.
+
+Extractors know nothing of SQLite and the store nothing of clang; this module is where they meet. One process writes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+
+from xref import python as python_part
+from xref.cpp.plan import CppPlan, UnitJob, alone, plan_cpp
+from xref.cpp.toolchain import find_toolchain
+from xref.cpp.unit import Pch, UnitResult, build_pch, index_unit
+from xref.link import link
+from xref.model import ExitCode, FileFacts, Lang, Status, XrefError
+from xref.store import IndexBuilder, open_index, read_meta
+from xref.summary import IndexSummary, summarize
+from xref.tree import SourceFile, Tree, find_tree
+from xref.workers import Task, Workers
+
+Progress = Callable[[int, int, str], None]
+_LANG = {"unit": Lang.CPP, "header": Lang.CPP, "python": Lang.PYTHON, "cython": Lang.CYTHON}
+_POLL_SECONDS = 0.25
+
+
+@dataclass(frozen=True)
+class IndexOptions:
+    """`path` is the tree, `db` the index; `jobs` worker processes; `only` globs of files; `force` rebuilds, and lets the
+    index of another tree be replaced."""
+
+    path: Path
+    db: Path
+    jobs: int = 2
+    only: tuple[str, ...] = ()
+    force: bool = False
+
+
+@dataclass
+class _Run:
+    """The state of one indexing run."""
+
+    tree: Tree
+    builder: IndexBuilder
+    plan: CppPlan | None = None
+    pch: Pch = field(default_factory=lambda: Pch(""))
+    arrived: set[str] = field(default_factory=set)
+    retried: set[str] = field(default_factory=set)
+    warnings: list[str] = field(default_factory=list)
+    call_expressions: int = 0
+
+
+def run_index(options: IndexOptions, progress: Progress = lambda done, total, label: None) -> IndexSummary:
+    """Index a tree. Raises `XrefError`; on any failure, and on Ctrl-C, the old index stays as it was."""
+    started = time.monotonic()
+    tree = find_tree(options.path, options.only)
+    identity = _identity(tree, options)
+    if _is_unchanged(options, tree, identity):
+        return summarize(options.db, unchanged=True, seconds=time.monotonic() - started)
+    units = [f.path for f in tree.files if f.kind in ("unit", "header") and not f.skip]
+    toolchain = find_toolchain() if units else None
+    with IndexBuilder(options.db) as builder, tempfile.TemporaryDirectory(prefix="xref-") as scratch_name:
+        scratch = Path(scratch_name)
+        run = _Run(tree, builder, warnings=list(tree.notes))
+        _announce(run)
+        with ThreadPoolExecutor(1) as checker:
+            python = _plan_python(tree, scratch)
+            types = checker.submit(python_part.run_type_checker, python, options.jobs) if python is not None else None
+            if toolchain is not None:
+                run.plan = _plan_cpp(tree, toolchain.arguments)
+                run.pch = build_pch(run.plan, scratch)
+            with Workers(options.jobs, _initialize_worker, (run.plan, run.pch)) as workers:
+                _extract(run, workers, python, types, progress)
+        builder.flush_symbols()
+        progress(1, 1, "linking")
+        with builder.writing() as db:
+            link(db)
+        builder.set_meta(_meta(run, identity, toolchain.version if toolchain else "none", started))
+        builder.publish()
+    return summarize(options.db, unchanged=False, seconds=time.monotonic() - started)
+
+
+# deciding what to do
+
+
+def _identity(tree: Tree, options: IndexOptions) -> dict[str, str]:
+    """What an index must have been made from to be still good, the files aside."""
+    settings = json.dumps([tree.cpp_std, tree.include_dirs, tree.defines, tree.python_roots, options.only])
+    return {
+        "tree": str(tree.root),
+        "settings": hashlib.sha256(settings.encode("utf-8", "surrogateescape")).hexdigest(),
+        "xref": _package_version("xref"),
+        "libclang": _package_version("libclang"),
+        "pyrefly": _package_version("pyrefly"),
+    }
+
+
+def _package_version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def _is_unchanged(options: IndexOptions, tree: Tree, identity: dict[str, str]) -> bool:
+    """Whether the index is up to date. Raises `XrefError` when it must not be replaced: it is no index (exit code 3),
+    has a newer schema (3), or belongs to another tree (2); `force` overrides the last two."""
+    if not options.db.exists():
+        return False
+    try:
+        db = open_index(options.db)
+    except XrefError as error:
+        if "older schema" in str(error) or (options.force and "newer schema" in str(error)):
+            return False
+        raise
+    try:
+        known = read_meta(db)
+        if known.get("tree") != identity["tree"] and not options.force:
+            raise XrefError(
+                f"{options.db} is the index of {known.get('tree')}: name another --db, or give --force to replace it",
+                ExitCode.USAGE,
+            )
+        if options.force or any(known.get(key) != value for key, value in identity.items()):
+            return False
+        return _same_files(db, tree)
+    finally:
+        db.close()
+
+
+def _same_files(db: sqlite3.Connection, tree: Tree) -> bool:
+    known = {
+        path: (size, mtime, digest)
+        for path, size, mtime, digest in db.execute("SELECT path, size, mtime_ns, sha256 FROM file")
+    }
+    if known.keys() != {f.path for f in tree.files}:
+        return False
+    for file in tree.files:
+        size, mtime, digest = known[file.path]
+        if size != file.size or (mtime != file.mtime_ns and digest != _sha256(tree.root, file)):
+            return False
+    return True
+
+
+def _sha256(root: Path, file: SourceFile) -> str:
+    """The file's digest; "" for what is skipped or cannot be read."""
+    if file.skip:
+        return ""
+    try:
+        return hashlib.sha256((root / file.path).read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+# planning
+
+
+def _announce(run: _Run) -> None:
+    """Give every source file its row; those out of scope get their final status now."""
+    for file in run.tree.files:
+        lang = _LANG[file.kind]
+        run.builder.add_file(
+            file.path, lang, _sha256(run.tree.root, file), file.size, file.mtime_ns, file.guard
+        )
+        if file.skip:
+            run.builder.set_status(file.path, Status.SKIPPED, file.skip, 0)
+
+
+def _plan_python(tree: Tree, scratch: Path) -> python_part.PythonPlan | None:
+    paths = [f.path for f in tree.files if f.kind == "python" and not f.skip]
+    folder = scratch / "python"
+    folder.mkdir()
+    return python_part.plan_python(tree.root, paths, tree.python_roots, folder) if paths else None
+
+
+def _plan_cpp(tree: Tree, toolchain: tuple[str, ...]) -> CppPlan:
+    arguments = [
+        f"-std={tree.cpp_std}",
+        *(f"-I{folder}" for folder in tree.include_dirs),
+        *(f"-D{define}" for define in tree.defines),
+        *toolchain,
+        "-ferror-limit=0",
+        "-w",
+        "-fno-spell-checking",
+    ]
+    units = [f.path for f in tree.files if f.kind == "unit" and not f.skip]
+    headers = [f.path for f in tree.files if f.kind == "header" and not f.skip]
+    return plan_cpp(tree.root, units, headers, tree.include_dirs, arguments)
+
+
+# extraction
+
+_worker_plan: list[tuple[CppPlan, Pch]] = []
+
+
+def _initialize_worker(plan: CppPlan | None, pch: Pch) -> None:
+    if plan is not None:
+        _worker_plan.append((plan, pch))
+
+
+def _cpp_task(job: UnitJob, with_pch: bool) -> UnitResult:
+    plan, pch = _worker_plan[0]
+    return index_unit(plan, pch if with_pch else Pch(""), job)
+
+
+def _unit_task(job: UnitJob, with_pch: bool = True) -> Task:
+    return Task(job.main or "headers", _cpp_task, (job, with_pch), job.owned)
+
+
+def _extract(
+    run: _Run, workers: Workers, python: python_part.PythonPlan | None, types: Future[str] | None, progress: Progress
+) -> None:
+    """Feed the workers and store what comes back, until nothing is left to do."""
+    cython = tuple(f.path for f in run.tree.files if f.kind == "cython" and not f.skip)
+    if cython:
+        workers.submit([Task("cython", python_part.extract_cython, (run.tree.root, cython), cython)])
+    if run.plan is not None:
+        workers.submit(_unit_task(job) for job in run.plan.jobs)
+    waiting = types is not None
+    while workers.busy or waiting:
+        if waiting and types is not None and python is not None and (types.done() or not workers.busy):
+            reason = types.result()
+            if reason:
+                run.warnings.append(f"Python types are missing: {reason}")
+            workers.submit(
+                Task("python", python_part.extract_python, (job,), tuple(f.path for f in job.files)) for job in python_part.python_jobs(python)
+            )
+            waiting = False
+        for task, result, problem in workers.finished(_POLL_SECONDS):
+            _receive(run, workers, task, result, problem)
+            progress(workers.done, workers.total, task.label)
+
+
+def _receive(run: _Run, workers: Workers, task: Task, result: object, problem: str) -> None:
+    if problem:
+        _failed(run, workers, task, problem)
+        return
+    if isinstance(result, UnitResult):
+        run.call_expressions += result.call_expressions
+        workers.submit(_unit_task(alone(path)) for path in result.unreached)
+        facts = result.facts
+    else:
+        assert isinstance(result, list)
+        facts = result
+    for one in facts:
+        _store(run, one)
+
+
+def _failed(run: _Run, workers: Workers, task: Task, problem: str) -> None:
+    """A unit whose worker died is tried once more without the precompiled header; then its files are failed."""
+    if task.run is _cpp_task and task.label not in run.retried:
+        run.retried.add(task.label)
+        job: UnitJob = task.arguments[0]
+        workers.submit([_unit_task(UnitJob(job.main, job.owned, job.language, False), False)])
+        return
+    for path in task.paths:
+        run.arrived.add(path)
+        run.builder.set_status(path, Status.FAILED, problem, 0)
+
+
+def _store(run: _Run, facts: FileFacts) -> None:
+    run.builder.add_facts(facts)
+    run.arrived.add(facts.path)
+    status, detail = facts.status, facts.detail
+    if facts.path in run.retried and status is Status.OK:
+        status, detail = Status.DEGRADED, "parsed on a second try, without the precompiled header"
+    run.builder.set_status(facts.path, status, detail, facts.lines)
+
+
+def _meta(run: _Run, identity: dict[str, str], clang: str, started: float) -> list[tuple[str, str]]:
+    tree = run.tree
+    return [
+        *identity.items(),
+        ("clang", clang),
+        ("project", tree.project),
+        ("tvm_version", tree.version),
+        ("commit", tree.commit),
+        ("era", tree.era),
+        ("flags", " ".join(run.plan.arguments) if run.plan is not None else ""),
+        ("indexed_at", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())),
+        ("seconds", f"{time.monotonic() - started:.1f}"),
+        ("call_expressions", str(run.call_expressions)),
+        ("pch", run.pch.problem or ("none" if not run.pch.path else "ok")),
+        ("warnings", json.dumps(run.warnings)),
+    ]
+
+

@@ -1,0 +1,65 @@
+"""Pass names in C++: the string given to the function that makes a pass, and what the pass runs.
+
+Forms by qualified name; `tir`, `tirx`, `relay` and `relax` are the namespaces of different eras (v0.14 to main).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from xref.cpp.clang import CXCursor
+from xref.model import KeyDef
+from xref.registry.cpp_values import argument, function_of, string_of
+
+if TYPE_CHECKING:
+    from xref.cpp.names import Declaration
+    from xref.cpp.visitor import Visitor
+
+REGISTRY = "pass"
+
+
+class Maker(NamedTuple):
+    """Argument indices of the pass name and of the function it runs (None: the maker's caller stands for the pass)."""
+
+    name: int
+    function: int | None
+
+
+MAKERS = {
+    "tvm::transform::CreateModulePass": Maker(2, 0),
+    **{
+        f"tvm::{dialect}::transform::Create{kind}Pass": Maker(2, 0)
+        for dialect, kind in (
+            ("relay", "Function"),
+            ("relax", "Function"),
+            ("relax", "DataflowBlock"),
+            ("tir", "PrimFunc"),
+            ("tirx", "PrimFunc"),
+            ("s_tir", "PrimFunc"),
+        )
+    },
+    "tvm::transform::Sequential::Sequential": Maker(1, None),
+}
+NAMES = frozenset(form.rsplit("::", 1)[1] for form in MAKERS)
+
+
+def on_call(visitor: Visitor, call: CXCursor, callee: Declaration) -> None:
+    """Record the pass that this call makes, if it makes one."""
+    if callee.name not in NAMES:
+        return
+    maker = MAKERS.get(callee.qualname)
+    if maker is None:
+        return
+    name_cursor = argument(call, maker.name)
+    name = string_of(name_cursor)
+    if name is None or name_cursor is None or name.endswith("*"):
+        return
+    file, line, _ = visitor.position(name_cursor)
+    facts = visitor.facts.get(file)
+    if facts is None:
+        return
+    if maker.function is not None:
+        target, note = function_of(visitor, argument(call, maker.function), name)
+    else:
+        target, note = visitor.scope, "a sequence of passes"
+    facts.key_defs.append(KeyDef(REGISTRY, name, "cpp", line, target.id if target is not None else None, note=note))

@@ -1,0 +1,154 @@
+"""What an argument in C++ is: the string it holds, the function it stands for. Read from the tree, after macros.
+
+Strings may be literals (the compiler has joined them), constants, or sums of these; a part known only at run time ends
+the string, and `*` says so. Functions may be names, addresses, casts of an overload, lambdas, or variables that hold one.
+"""
+
+from __future__ import annotations
+
+import codecs
+from typing import TYPE_CHECKING
+
+from xref.cpp import kinds
+from xref.cpp.clang import CXCursor, children, load, text
+
+if TYPE_CHECKING:
+    from xref.cpp.names import Declaration
+    from xref.cpp.visitor import Visitor
+
+_MAX_DEPTH = 24
+_EVALUATED_STRING = 4  # CXEval_StrLiteral
+
+
+def argument(call: CXCursor, index: int) -> CXCursor | None:
+    """The `index`-th argument of a call, None when it has fewer."""
+    library = load()
+    if index >= library.clang_Cursor_getNumArguments(call):
+        return None
+    result: CXCursor = library.clang_Cursor_getArgument(call, index)
+    return result
+
+
+def string_of(cursor: CXCursor | None, depth: int = 0) -> str | None:
+    """The string that the expression holds, with a final `*` where it goes on at run time; None when none is known."""
+    if cursor is None or depth > _MAX_DEPTH:
+        return None
+    library = load()
+    kind = cursor.kind
+    if kind == kinds.STRING_LITERAL:
+        return unquote(text(library.clang_getCursorSpelling(cursor)))
+    if kind in (kinds.DECL_REF_EXPR, kinds.MEMBER_REF_EXPR):
+        return _constant(library.clang_getCursorReferenced(cursor), depth)
+    if kind == kinds.CALL_EXPR and text(library.clang_getCursorSpelling(cursor)) == "operator+":
+        return _joined([argument(cursor, 0), argument(cursor, 1)], depth)
+    if kind == kinds.BINARY_OPERATOR:
+        return _joined(children(cursor)[:2], depth)
+    if kind not in kinds.EXPRESSIONS or kind == kinds.LAMBDA_EXPR:
+        return None
+    if kind == kinds.CALL_EXPR:
+        # a constructor or conversion around the string, else a function that could return anything
+        callee = library.clang_getCursorReferenced(cursor)
+        if callee.kind not in (kinds.CONSTRUCTOR, kinds.CONVERSION, kinds.FUNCTION_TEMPLATE):
+            return None
+        if callee.kind == kinds.FUNCTION_TEMPLATE and library.clang_Cursor_getNumArguments(cursor) != 1:
+            return None
+    inner = [c for c in children(cursor) if c.kind in kinds.EXPRESSIONS]
+    return string_of(inner[0], depth + 1) if inner else None
+
+
+def _joined(parts: list[CXCursor | None], depth: int) -> str | None:
+    left = string_of(parts[0], depth + 1) if parts else None
+    if left is None or left.endswith("*"):
+        return left
+    right = string_of(parts[1], depth + 1) if len(parts) > 1 else None
+    return left + (right if right is not None else "*")
+
+
+def _constant(declaration: CXCursor, depth: int) -> str | None:
+    """The string that a constant is initialised with."""
+    if declaration.kind not in (kinds.VARIABLE, kinds.FIELD):
+        return None
+    library = load()
+    definition = library.clang_getCursorDefinition(declaration)
+    if definition.decl:
+        declaration = definition
+    written = text(library.clang_getTypeSpelling(library.clang_getCursorType(declaration)))
+    if "const" not in written:
+        return None
+    for child in children(declaration):
+        if child.kind in kinds.EXPRESSIONS:
+            value = string_of(child, depth + 1)
+            if value is not None:
+                return value
+    result = library.clang_Cursor_Evaluate(declaration)
+    if not result:
+        return None
+    try:
+        if library.clang_EvalResult_getKind(result) == _EVALUATED_STRING:
+            raw: bytes = library.clang_EvalResult_getAsStr(result)
+            return raw.decode("utf-8", "replace")
+    finally:
+        library.clang_EvalResult_dispose(result)
+    return None
+
+
+def unquote(literal: str) -> str:
+    """The text of a C++ string literal as libclang spells it."""
+    body = literal[literal.find('"') + 1 : literal.rfind('"')]
+    if "\\" not in body:
+        return body
+    return codecs.decode(body.encode("latin-1", "backslashreplace"), "unicode_escape")
+
+
+def function_of(
+    visitor: Visitor, cursor: CXCursor | None, purpose: str, depth: int = 0
+) -> tuple[Declaration | None, str]:
+    """(what the expression would run, a note). A lambda is called by `purpose`. (None, why) when it is not known."""
+    if cursor is None or depth > _MAX_DEPTH:
+        return None, "no function in the registration"
+    library = load()
+    kind = cursor.kind
+    if kind == kinds.LAMBDA_EXPR:
+        return visitor.declare_lambda(cursor, purpose), ""
+    if kind in (kinds.DECL_REF_EXPR, kinds.MEMBER_REF_EXPR):
+        referenced = library.clang_getCursorReferenced(cursor)
+        value = visitor.variable_values.get(referenced.decl)
+        if value is not None:
+            return value, ""
+        target = visitor.declarations.of(referenced)
+        if target is not None and target.is_function:
+            return target, ""
+        if target is not None:
+            return target, f"the function that the {target.symbol_kind} {target.name} holds"
+    if kind == kinds.OVERLOADED_REF and library.clang_getNumOverloadedDecls(cursor) == 1:
+        only = visitor.declarations.of(library.clang_getOverloadedDecl(cursor, 0))
+        return only, ""
+    if kind == kinds.CALL_EXPR:
+        callee = visitor.declarations.of(library.clang_getCursorReferenced(cursor))
+        if callee is not None and callee.symbol_kind not in ("constructor", "conversion"):
+            inner = _wrapped(visitor, cursor, callee, purpose, depth)
+            return inner if inner[0] is not None else (callee, f"the function that {callee.name} returns")
+    for child in children(cursor):
+        if child.kind in kinds.EXPRESSIONS or child.kind == kinds.OVERLOADED_REF:
+            found = function_of(visitor, child, purpose, depth + 1)
+            if found[0] is not None:
+                return found
+    return None, "the registered expression is not a function that xref can name"
+
+
+def _wrapped(
+    visitor: Visitor, call: CXCursor, callee: Declaration, purpose: str, depth: int
+) -> tuple[Declaration | None, str]:
+    """A helper that takes a function and returns a wrapper of it (FromTyped, TypedPackedFunc::packed, ...)."""
+    for candidate in (argument(call, 0), *(c for c in children(call) if c.kind == kinds.MEMBER_REF_EXPR)):
+        if candidate is None:
+            continue
+        if candidate.kind == kinds.MEMBER_REF_EXPR:
+            inner = [c for c in children(candidate) if c.kind in kinds.EXPRESSIONS]
+            candidate = inner[0] if inner else None
+        if candidate is None:
+            continue
+        found, _ = function_of(visitor, candidate, purpose, depth + 1)
+        if found is not None and found.is_function and found.id != callee.id:
+            return found, f"wrapped by {callee.name}"
+    return None, ""

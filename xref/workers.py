@@ -1,0 +1,109 @@
+"""Runs tasks in worker processes so that a task that crashes, hangs or eats memory costs only itself.
+
+pebble's pool is a `concurrent.futures` executor that restarts a dead worker and fails just its task; another executor
+with the same `submit` (a cluster's, say) can take its place.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import signal
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass
+from typing import Any
+
+import pebble
+
+TASK_SECONDS = 300.0
+"""A task that runs longer is stopped; TVM's slowest unit takes a fiftieth of that."""
+WORKER_BYTES = 8 << 30
+"""Address space of a worker, 0.5 GiB of it reserved stack: a runaway parse fails instead of taking the machine down."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """`run(*arguments)` in a worker; `label` is for progress, `paths` are the files that fail with it."""
+
+    label: str
+    run: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    paths: tuple[str, ...]
+
+
+class Workers:
+    """A pool of `jobs` processes. Use as a context manager: leaving it stops what still runs."""
+
+    def __init__(self, jobs: int, initialize: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+        self._pool = pebble.ProcessPool(
+            max_workers=jobs,
+            initializer=_start,
+            initargs=(initialize, arguments),
+            context=multiprocessing.get_context("spawn"),
+        )
+        self._pending: dict[Future[Any], Task] = {}
+        self.done = 0
+        self.total = 0
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if kind is not None or self._pending:
+            self._pool.stop()
+        else:
+            self._pool.close()
+        self._pool.join()
+
+    def submit(self, tasks: Iterable[Task]) -> None:
+        """Queue tasks; they start in order."""
+        for task in tasks:
+            self._pending[self._pool.submit(task.run, TASK_SECONDS, *task.arguments)] = task
+            self.total += 1
+
+    def finished(self, seconds: float) -> list[tuple[Task, Any, str]]:
+        """(task, result, "") or (task, None, why it failed) of each task that ends within `seconds` (at least one
+        unless time runs out); [] when none is pending."""
+        if not self._pending:
+            return []
+        ready, _ = wait(self._pending, timeout=seconds, return_when=FIRST_COMPLETED)
+        results = []
+        for future in ready:
+            task = self._pending.pop(future)
+            self.done += 1
+            results.append((task, *_outcome(future)))
+        return results
+
+    @property
+    def busy(self) -> bool:
+        """Whether tasks are queued or running."""
+        return bool(self._pending)
+
+
+def _outcome(future: Future[Any]) -> tuple[Any, str]:
+    try:
+        return future.result(), ""
+    except TimeoutError:
+        return None, f"stopped after {TASK_SECONDS:.0f} s"
+    except pebble.ProcessExpired as error:
+        return None, f"the worker process died ({_exit_words(error.exitcode)})"
+    except MemoryError:
+        return None, "out of memory"
+    except Exception as error:  # a defect of ours in one file must not cost the others
+        return None, f"internal error: {type(error).__name__}: {error}"
+
+
+def _exit_words(code: int | None) -> str:
+    if code is None or code >= 0:
+        return f"exit code {code}"
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"signal {-code}"
+
+
+def _start(initialize: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    resource.setrlimit(resource.RLIMIT_AS, (WORKER_BYTES, resource.RLIM_INFINITY))
+    initialize(*arguments)

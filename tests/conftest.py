@@ -89,6 +89,7 @@ VISIT_TUPLE = cpp(
 ANONYMOUS = cpp(
     "function", "tvm::relax::(anonymous)::CollectBuffers", 90, "int CollectBuffers(const ffi::Array<PrimExpr> &, int)"
 )
+VISITOR = cpp("class", "tvm::relax::ExprVisitor", 140, "ExprVisitor", 330)
 BASE_VISIT = cpp("method", "tvm::relax::ExprVisitor::VisitExpr_", 210, "void VisitExpr_(const CallNode *)")
 DISPATCHER = cpp("method", "tvm::relax::ExprVisitor::VisitExpr", 150, "void VisitExpr(const Expr &)")
 OUTSIDE = Symbol("usr:std::move", "function", "move", "std::move", 0, 0, 0, is_definition=False)
@@ -127,6 +128,31 @@ CALLERS = {
 }  # fmt: skip
 
 
+# sqlite_stat1 of an index of TVM main: (table, index, "rows, rows per distinct value of each column")
+STATISTICS = [
+    ("symbol", "symbol_name", "300000 6"),
+    ("symbol", "symbol_qualname", "300000 2"),
+    ("symbol", "symbol_parent", "290000 7"),
+    ("symbol", "symbol_file", "290000 130 2"),
+    ("ref", "ref_symbol", "1200000 7"),
+    ("ref", "ref_file", "1200000 500 4"),
+    ("call", "call_callee", "400000 12"),
+    ("call", "call_caller", "400000 11"),
+    ("call", "call_file", "400000 200"),
+    ("relation", "sqlite_autoindex_relation_1", "30000 2 1 1"),
+    ("relation", "relation_to", "30000 4 3 1"),
+    ("location", "location_symbol", "330000 2"),
+    ("location", "location_file", "330000 150"),
+    ("key_def", "key_def_name", "8000 500 1"),
+    ("key_def", "key_def_symbol", "8000 2"),
+    ("key_use", "key_use_name", "9000 900 2"),
+    ("key_use", "key_use_in", "9000 2"),
+    ("unresolved_call", "unresolved_file", "30000 20"),
+    ("unresolved_call", "unresolved_in", "30000 3"),
+    ("file", "sqlite_autoindex_file_1", "2300 1"),
+]
+
+
 def _facts() -> list[FileFacts]:
     inner, creator, wrapper = id_of(INNER), id_of(CREATOR), id_of(WRAPPER)
     cc = FileFacts(FUSE_TIR_CC, Lang.CPP, lines=1298)
@@ -159,14 +185,17 @@ def _facts() -> list[FileFacts]:
         Ref(creator, 1290, 46, Role.ADDRESS, id_of(INIT)),
         Ref(id_of(VISIT_TUPLE), 900, 9, Role.ADDRESS, id_of(TRANSFORM)),
     ]
-    cc.relations = [Relation(id_of(VISIT_CALL), "overrides", id_of(BASE_VISIT))]
+    cc.relations = [
+        Relation(id_of(VISIT_CALL), "overrides", id_of(BASE_VISIT)),
+        Relation(id_of(FUSED), "base", id_of(VISITOR)),
+    ]
     cc.key_defs = [KeyDef("ffi", KEY, "cpp", 1290, creator)]
     cc.unresolved = [
         Unresolved(99, 3, id_of(ANONYMOUS), "self->CollectBuffers(x)", "dependent on a template parameter"),
         Unresolved(101, 3, id_of(TRANSFORM), "MyCollectBuffersOf(x)", "dependent on a template parameter"),
     ]
     functor = FileFacts(FUNCTOR_H, Lang.CPP, lines=400)
-    functor.symbols = [BASE_VISIT, DISPATCHER]
+    functor.symbols = [VISITOR, BASE_VISIT, DISPATCHER]
     functor.calls = [
         Call(id_of(DISPATCHER), id_of(BASE_VISIT), Evidence.DIRECT, 155, 5, "tvm::relax::ExprVisitor"),
         Call(id_of(VISIT_TUPLE), id_of(BASE_VISIT), Evidence.DIRECT, 300, 5),
@@ -247,5 +276,17 @@ def index_with_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ("tune", None, id_of(VISIT_CALL), "callback", None, 0, 1, 3, 50),
         ]
         db.executemany("INSERT INTO observed_call VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    db.close()
+    return path
+
+
+@pytest.fixture(scope="session")
+def index_that_looks_large(small_index: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small index with the planner's statistics of TVM main, so that a query plan is the one that users get."""
+    path = tmp_path_factory.mktemp("large") / "xref.db"
+    path.write_bytes(small_index.read_bytes())
+    with sqlite3.connect(path) as db:
+        db.execute("DELETE FROM sqlite_stat1")
+        db.executemany("INSERT INTO sqlite_stat1 VALUES (?, ?, ?)", STATISTICS)
     db.close()
     return path

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 
 from xref.cli_output import width, write_json, write_lines
-from xref.model import ExitCode, XrefError
+from xref.model import ExitCode, Role, XrefError
 
 if TYPE_CHECKING:
     from xref.query import Answer
@@ -93,6 +93,12 @@ def _default_db() -> Path:
     return Path(os.environ.get("XREF_DB") or "data/xref.db")
 
 
+def _processors() -> int:
+    """Processors that this process may use; on systems that cannot tell, all there are."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
 def _db_option(verb: Verb) -> Verb:
     return click.option(
         "--db",
@@ -111,6 +117,7 @@ def _limit_option(verb: Verb) -> Verb:
     return click.option(
         "--limit",
         type=click.IntRange(min=0),
+        metavar="N",
         help="Lines of each list; 0 for all.",
         show_default=f"{_TEXT_LIMIT}, all with --json",
     )(verb)
@@ -142,13 +149,18 @@ def _known_evidence(_ctx: click.Context, _param: click.Parameter, value: tuple[s
 
 def _depth_option(verb: Verb) -> Verb:
     return click.option(
-        "--depth", type=click.IntRange(1, 20), default=1, show_default=True, help="Follow so many calls."
+        "--depth", type=click.IntRange(1, 20), metavar="N", default=1, show_default=True, help="Follow so many calls."
     )(verb)
 
 
 def _hops_option(verb: Verb) -> Verb:
     return click.option(
-        "--max-hops", type=click.IntRange(1, 100), default=12, show_default=True, help="Longest chain, in calls."
+        "--max-hops",
+        type=click.IntRange(1, 100),
+        metavar="N",
+        default=12,
+        show_default=True,
+        help="Longest chain, in calls.",
     )(verb)
 
 
@@ -258,7 +270,9 @@ def where(name: str, **options: Any) -> int:
 
 @cli.command()
 @_name_argument
-@click.option("--role", "roles", multiple=True, help="Only references with this role (repeatable): call, type, ...")
+@click.option(
+    "--role", "roles", multiple=True, type=click.Choice(list(Role)), help="Only references with this role (repeatable)."
+)
 @_answering()
 def refs(name: str, **options: Any) -> int:
     """Every reference to NAME, with its role."""
@@ -268,10 +282,13 @@ def refs(name: str, **options: Any) -> int:
 @cli.command()
 @click.argument("start", shell_complete=_complete)
 @click.argument("goal", shell_complete=_complete)
-@_answering(_evidence_option, _hops_option)
+@_evidence_option
+@_hops_option
+@_json_option
+@_db_option
 def path(start: str, goal: str, **options: Any) -> int:
     """A shortest call chain from START to GOAL, through keys too."""
-    return _run_verb("path", (start, goal), **options)
+    return _run_verb("path", (start, goal), limit=None, **options)
 
 
 @cli.command()
@@ -289,10 +306,10 @@ def key(name: str, **options: Any) -> int:
 @click.argument("pattern", required=False)
 @click.option("--registry", metavar="R", help="Only this registry: ffi, type, field, op, pass, ...")
 @click.option("--dangling", is_flag=True, help="Only keys that are used and nowhere defined.")
-@_limit_option
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", default=0, help="List so many; 0 for all.")
 @_json_option
 @_db_option
-def keys(db: Path, as_json: bool, limit: int | None, registry: str | None, pattern: str | None, dangling: bool) -> int:
+def keys(db: Path, as_json: bool, limit: int, registry: str | None, pattern: str | None, dangling: bool) -> int:
     """List the keys, or those that match PATTERN ("relax.transform.*")."""
     from contextlib import closing
 
@@ -330,7 +347,7 @@ def doctor(db: Path, as_json: bool) -> int:
 @click.argument("path", type=click.Path(path_type=Path))
 @_db_option
 @click.option(
-    "-j", "--jobs", type=click.IntRange(min=1), default=lambda: len(os.sched_getaffinity(0)),
+    "-j", "--jobs", type=click.IntRange(min=1), metavar="N", default=_processors,
     show_default="the processors at hand", help="Worker processes.",
 )  # fmt: skip
 @click.option("--only", multiple=True, metavar="GLOB", help="Only files whose path matches (repeatable).")

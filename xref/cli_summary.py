@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from xref.model import ExitCode
 
 if TYPE_CHECKING:
-    from xref.index import IndexSummary
+    from xref.summary import IndexSummary
 
 Progress = Callable[[int, int, str], None]
 
@@ -63,7 +63,7 @@ def exit_code(summary: IndexSummary, *, strict: bool) -> int:
 
 def summary_object(summary: IndexSummary) -> dict[str, Any]:
     """The summary for `--json`: its fields, with pairs and tuples as objects."""
-    result: dict[str, Any] = {"schema": 1} | asdict(summary)
+    result: dict[str, Any] = {"schema": 1, "exit_code": summary.exit_code} | asdict(summary)
     result["failed"] = [{"path": path, "detail": detail} for path, detail in summary.failed]
     result["dangling"] = [
         {"registry": registry, "name": name, "path": path, "line": line}
@@ -74,11 +74,15 @@ def summary_object(summary: IndexSummary) -> dict[str, Any]:
 
 def summary_lines(summary: IndexSummary, db: Path) -> Iterator[str]:
     """The summary as text: the tree, files with reasons, calls by evidence, keys, what failed and what dangles."""
-    tree = ", ".join(f"{word} {value}" for word, value in summary.tree.items() if value)
+    about = summary.tree
     if summary.unchanged:
-        yield f"unchanged: {db} is up to date with {tree} ({summary.seconds:.1f} s)"
+        yield f"unchanged: {db} is up to date with {about.get('tree', '')} ({summary.seconds:.1f} s)"
         return
-    yield f"indexed {tree}"
+    commit, era = about.get("commit", ""), about.get("era", "")
+    details = ", ".join(part for part in (commit and f"commit {commit[:12]}", era and f"registrations {era}") if part)
+    yield f"{about.get('project', '')} {about.get('tvm_version', '')}".strip() + f" at {about.get('tree', '')}"
+    if details:
+        yield f"  {details}"
     yield f"  files       {_counts(summary.files)}"
     reasons = sorted(summary.degraded.items(), key=lambda item: (-item[1], item[0]))
     for reason, count in reasons[:_REASONS_SHOWN]:

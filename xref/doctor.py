@@ -6,6 +6,7 @@ each, because a list of 300 files tells a user less than three reasons do.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import sqlite3
@@ -13,7 +14,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
-from importlib import metadata
+from glob import glob
+from importlib import metadata, resources
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +32,12 @@ PACKAGES: tuple[tuple[str, str, bool], ...] = (
 )
 """(distribution, what it is for, whether indexing needs it)."""
 
-PROGRAMS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
-    ("C++ compiler", ("c++", "g++", "clang++"), "compiles the native part of the recorder", "g++"),
-    ("valgrind", ("valgrind",), "records native calls", "valgrind"),
-    ("chromium", ("chromium", "chromium-browser", "google-chrome"), "tests the site", "chromium"),
-    ("dot", ("dot",), "draws call graphs in place of graphviz-pure", "graphviz"),
+PROGRAMS: tuple[tuple[str, str, str], ...] = (
+    ("valgrind", "command:valgrind", "records native calls"),
+    ("chromium", "command:chromium,command:chromium-browser,command:google-chrome", "tests the site"),
+    ("graphviz", "command:dot", "draws call graphs in place of graphviz-pure"),
 )
-"""(what, the commands that are it, what it is for, the Debian package). None of them is needed to index."""
+"""As xref/system_packages.txt, for what only some features use: (Debian package, test, what it is for)."""
 
 _REASONS = 8
 
@@ -90,7 +92,7 @@ class Report:
 
 def examine(db: Path) -> Report:
     """Look at this machine and at the index at `db`, if there is one."""
-    report = Report([_python(), *_cpp_tools(), *map(_package, PACKAGES), *map(_program, PROGRAMS)])
+    report = Report([_python(), *_cpp_tools(), *map(_package, PACKAGES), *map(_system_package, system_packages())])
     try:
         with closing(open_index(db)) as connection:
             report.index = _state(connection, db)
@@ -137,10 +139,34 @@ def _package(entry: tuple[str, str, bool]) -> Tool:
     return Tool(name, _version(name), needed, purpose, f"python -m pip install {name}")
 
 
-def _program(entry: tuple[str, tuple[str, ...], str, str]) -> Tool:
-    name, commands, purpose, package = entry
-    path = next((found for command in commands if (found := shutil.which(command))), "")
-    return Tool(name, path, False, purpose, f"apt-get install -y {package}   (or your system's package of it)")
+def system_packages() -> list[tuple[str, str, str]]:
+    """The packages of xref/system_packages.txt, then the optional ones that it does not list.
+
+    A test is `command:NAME`, `file:GLOB` or `module:NAME`; of several, separated by commas, one must succeed.
+    """
+    listed = []
+    for line in resources.files("xref").joinpath("system_packages.txt").read_text(encoding="utf-8").splitlines():
+        if line.strip() and not line.startswith("#"):
+            package, test, purpose = (part.strip() for part in line.split("|"))
+            listed.append((package, test, purpose))
+    known = {package for package, *_ in listed}
+    return [*listed, *(entry for entry in PROGRAMS if entry[0] not in known)]
+
+
+def _system_package(entry: tuple[str, str, str]) -> Tool:
+    package, tests, purpose = entry
+    found = next((path for test in tests.split(",") if (path := _probe(test.strip()))), "")
+    return Tool(package, found, False, purpose, f"apt-get install -y {package} (or this system's package of it)")
+
+
+def _probe(test: str) -> str:
+    """Where what `test` asks for is, "" when it is not there."""
+    kind, _, value = test.partition(":")
+    if kind == "command":
+        return shutil.which(value) or ""
+    if kind == "file":
+        return next(iter(sorted(glob(value))), "")
+    return value if find_spec(value) else ""
 
 
 def _state(db: sqlite3.Connection, path: Path) -> IndexState:
@@ -216,7 +242,7 @@ def _state_lines(state: IndexState) -> Iterator[str]:
     yield f"index {state.path}"
     for word, value in sorted(state.meta.items()):
         if word == "warnings":
-            yield from (f"  warning: {line}" for line in value.splitlines() if line)
+            yield from (f"  warning: {warning}" for warning in json.loads(value))
         elif value:
             yield f"  {word}: {value}"
     yield "  files: " + (", ".join(f"{count:,} {status}" for status, count in state.files.items()) or "none")

@@ -33,6 +33,7 @@ TERMS: tuple[tuple[str, str], ...] = (
     ("what is called by {a}", "callees"),
     ("callees of {a}", "callees"),
     ("calls from {a}", "callees"),
+    ("who uses key {a}", "key"),
     ("where is {a} used", "refs"),
     ("who uses {a}", "refs"),
     ("what uses {a}", "refs"),
@@ -44,7 +45,6 @@ TERMS: tuple[tuple[str, str], ...] = (
     ("who registers {a}", "key"),
     ("what registers {a}", "key"),
     ("what is key {a}", "key"),
-    ("who uses key {a}", "key"),
     ("where is {a} defined", "where"),
     ("where is {a} declared", "where"),
     ("where is {a}", "where"),
@@ -70,6 +70,16 @@ TERMS: tuple[tuple[str, str], ...] = (
 )
 """Phrases, tried in this order: of two that fit, the more special stands first. `{a}` and `{b}` are names."""
 
+EXAMPLES = (
+    "who calls {a}",
+    "what does {a} call",
+    "where is {a}",
+    "uses of {a}",
+    "path from {a} to {b}",
+    "who registers {a}",
+)
+"""The phrases that an error message offers."""
+
 MAX_NAMES = 6
 """Up to so many different qualified names one question is answered for; more, and the candidates are listed."""
 
@@ -83,7 +93,9 @@ _NOT_CALLED = frozenset(
         *("constant", "parameter", "local", "alias", "concept", "template_parameter"),
     )
 )
-_NOISE = re.compile(r"(?i)^(?:the\s+)?(?:(?:c\+\+|python)\s+)?(?:function|method|class|pass|macro|key)\s+(?=\S)")
+_NAME = r"(?:(?:the\s+)?(?:(?:c\+\+|python)\s+)?(?:function|method|class|pass|macro|key)\s+)?(\S+)"
+_INNER_BLANKS = re.compile(r"\([^()]*\)|\{[^{}]*\}|<[^<>]*>|\boperator\s+\w+")
+_BLANK = "\x00"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,35 +144,22 @@ class Answer:
 def parse_question(text: str) -> tuple[str, tuple[str, ...]]:
     """`who calls FuseTIR` -> ("callers", ("FuseTIR",)); a bare name asks for the overview.
 
-    Raises `XrefError` (exit code 2) when the words are none of `TERMS`.
+    Names have no blanks but inside brackets and after `operator`. Raises `XrefError` (exit code 2) when the words are
+    none of `TERMS`.
     """
-    text = " ".join(text.split()).rstrip("?").strip()
-    for phrase, verb in TERMS:
-        match = _pattern(phrase).fullmatch(text)
-        if match and all(_is_name(_plain(name)) for name in match.groups()):
-            return verb, tuple(_plain(name) for name in match.groups())
-    if text and _is_name(_plain(text)):
-        return "overview", (_plain(text),)
-    forms = ", ".join(sorted({f'"{phrase}"'.replace("{a}", "X").replace("{b}", "Y") for phrase, _ in TERMS[:36:5]}))
-    raise XrefError(
-        f"cannot read the question {text!r}: ask {forms} or a bare name (`xref query --help`)", ExitCode.USAGE
-    )
+    words = text.replace("`", " ").rstrip(" ?")
+    while (joined := _INNER_BLANKS.sub(lambda match: re.sub(r"\s+", _BLANK, match[0]), words)) != words:
+        words = joined
+    for phrase, verb in (*TERMS, ("{a}", "overview")):
+        if match := _pattern(phrase).fullmatch(words.strip()):
+            return verb, tuple(name.replace(_BLANK, " ").strip("\"'") for name in match.groups())
+    forms = ", ".join(f'"{phrase}"'.replace("{a}", "X").replace("{b}", "Y") for phrase in EXAMPLES)
+    raise XrefError(f"cannot read the question {text!r}: ask {forms} or a bare name", ExitCode.USAGE)
 
 
 def _pattern(phrase: str) -> re.Pattern[str]:
-    words = [r"(.+)" if word in ("{a}", "{b}") else re.escape(word) for word in phrase.split()]
+    words = [_NAME if word in ("{a}", "{b}") else re.escape(word) for word in phrase.split()]
     return re.compile(r"\s+".join(words), re.IGNORECASE)
-
-
-def _plain(name: str) -> str:
-    return _NOISE.sub("", name.strip()).strip("\"'`")
-
-
-def _is_name(text: str) -> bool:
-    """Whether `text` is one name: blanks only inside brackets, or after `operator`."""
-    while (bare := re.sub(r"\([^()]*\)|\{[^{}]*\}|<[^<>]*>", "", text)) != text:
-        text = bare
-    return " " not in text.strip() or re.search(r"\boperator\s", text) is not None
 
 
 def ask(db: sqlite3.Connection, question: str, options: Options | None = None) -> Answer:
@@ -213,10 +212,9 @@ def _each(
 
 def _callers(db: sqlite3.Connection, answer: Answer, names: tuple[str, ...], options: Options) -> None:
     def one(symbol: SymbolRow) -> Match:
-        match = answers.callers(db, symbol, depth=options.depth)
+        match = answers.callers(db, symbol)
         match.why_none = why_no_callers(db, match)
-        if options.evidence:
-            match.calls = [site for site in match.calls if site.evidence in options.evidence]
+        answers.narrow(db, match, "callers", options.evidence, options.depth)
         return match
 
     _each(db, answer, names[0], options, one)
@@ -229,8 +227,9 @@ def _callers(db: sqlite3.Connection, answer: Answer, names: tuple[str, ...], opt
 
 def _callees(db: sqlite3.Connection, answer: Answer, names: tuple[str, ...], options: Options) -> None:
     def one(symbol: SymbolRow) -> Match:
-        match = answers.callees(db, symbol, evidence=options.evidence, depth=options.depth)
+        match = answers.callees(db, symbol)
         match.why_none = why_no_callees(db, match)
+        answers.narrow(db, match, "callees", options.evidence, options.depth)
         match.unresolved = unresolved_inside(db, symbol)
         return match
 

@@ -64,10 +64,8 @@ def callable_ids(db: sqlite3.Connection, symbol: SymbolRow, *, members: bool = F
     return [symbol.id, *(id_ for (id_,) in rows)]
 
 
-def callers(
-    db: sqlite3.Connection, symbol: SymbolRow, *, evidence: Collection[str] | None = None, depth: int = 1
-) -> Match:
-    """Who calls `symbol`, up to `depth` calls away; through its base methods too, with evidence `virtual`."""
+def callers(db: sqlite3.Connection, symbol: SymbolRow) -> Match:
+    """Who calls `symbol`; through its base methods too, with evidence `virtual`."""
     match = describe(db, symbol)
     ids = callable_ids(db, symbol)
     sites = _sites(db, graph.edges_of(db, ids, "callers", set(Evidence)), "callers")
@@ -75,26 +73,19 @@ def callers(
         known = {(site.id, site.path, site.line, site.col) for site in sites}
         sites += [site for site in _through_bases(db, symbol) if (site.id, site.path, site.line, site.col) not in known]
     _merge_observed(db, ids, "callers", sites)
-    match.calls = _ordered(site for site in sites if evidence is None or site.evidence in evidence)
-    if depth > 1:
-        _extend(db, match, ids, "callers", depth, evidence)
+    match.calls = sorted(sites, key=lambda s: (graph.STRENGTH.get(s.evidence, 99), s.path, s.line, s.col, s.name))
     match.uses = _crossings(db, symbol)
     return match
 
 
-def callees(
-    db: sqlite3.Connection, symbol: SymbolRow, *, evidence: Collection[str] | None = None, depth: int = 1
-) -> Match:
-    """What `symbol` calls, itself or in the lambdas written in it, up to `depth` calls away."""
+def callees(db: sqlite3.Connection, symbol: SymbolRow) -> Match:
+    """What `symbol` calls, itself or in the lambdas written in it, in the order of the code."""
     match = describe(db, symbol)
     lambdas = _lambdas_in(db, symbol)
     ids = [*callable_ids(db, symbol), *lambdas]
     sites = _callee_sites(db, ids, lambdas)
     _merge_observed(db, ids, "callees", sites)
-    match.calls = _ordered(site for site in sites if evidence is None or site.evidence in evidence)
-    match.calls.sort(key=lambda site: (site.path, site.line, site.col))
-    if depth > 1:
-        _extend(db, match, ids, "callees", depth, evidence)
+    match.calls = sorted(sites, key=lambda s: (s.path, s.line, s.col, graph.STRENGTH.get(s.evidence, 99), s.name))
     return match
 
 
@@ -161,20 +152,37 @@ def base_methods(db: sqlite3.Connection, symbol_id: Id) -> list[SymbolRow]:
 def _through_bases(db: sqlite3.Connection, symbol: SymbolRow) -> list[CallSite]:
     """Dispatching calls of the methods that `symbol` overrides: each may reach it.
 
-    `Base::f(x)` inside an overrider dispatches nowhere. In C++ such a call has no static type in `via`; in Python,
-    where every call dispatches, calls of the base method by its overriders are taken to be `super().f(x)`.
+    The linker stores such calls, up to a number of overriders; this finds the rest by its rule: in C++ the receiver's
+    static type (`via`, empty for `Base::f(x)`, which dispatches nowhere) must be a base of the symbol's class. In
+    Python, calls of the base method by its overriders are taken to be `super().f(x)`.
     """
     result: list[CallSite] = []
-    for base in base_methods(db, symbol.id):
+    bases = base_methods(db, symbol.id)
+    types = _base_types(db, symbol) if bases and symbol.lang == "cpp" else set()
+    for base in bases:
         edges = graph.edges_of(db, [base.id], "callers", {Evidence.DIRECT})
         if symbol.lang == "cpp":
-            edges = [edge for edge in edges if edge.via]
+            edges = [edge._replace(evidence=Evidence.VIRTUAL) for edge in edges if edge.via in types]
         else:
             rows = db.execute("SELECT from_id FROM relations WHERE to_id = ? AND kind = 'overrides'", (base.id,))
             overriders = {from_id for (from_id,) in rows}
-            edges = [edge for edge in edges if edge.caller not in overriders]
-        result += _sites(db, [edge._replace(evidence=Evidence.VIRTUAL, via=base.qualname) for edge in edges], "callers")
+            edges = [
+                edge._replace(evidence=Evidence.VIRTUAL, via=base.qualname)
+                for edge in edges
+                if edge.caller not in overriders
+            ]
+        result += _sites(db, edges, "callers")
     return result
+
+
+def _base_types(db: sqlite3.Connection, symbol: SymbolRow) -> set[str]:
+    """The qualified names of the class that `symbol` belongs to and of all its bases."""
+    rows = db.execute(
+        "WITH RECURSIVE up(id) AS (SELECT ?1 UNION SELECT r.to_id FROM relations r JOIN up ON r.from_id = up.id"
+        " WHERE r.kind = 'base') SELECT s.qualname FROM up JOIN symbols s ON s.id = up.id",
+        (symbol.parent_id,),
+    )
+    return {name for (name,) in rows}
 
 
 def _merge_observed(db: sqlite3.Connection, ids: list[Id], direction: graph.Direction, sites: list[CallSite]) -> None:
@@ -212,27 +220,28 @@ def _merge_observed(db: sqlite3.Connection, ids: list[Id], direction: graph.Dire
         target.runs[run] = target.runs.get(run, 0) + count
 
 
-def _ordered(sites: Iterable[CallSite]) -> list[CallSite]:
-    return sorted(sites, key=lambda s: (graph.STRENGTH.get(s.evidence, 99), s.path, s.line, s.col, s.name))
-
-
-def _extend(
-    db: sqlite3.Connection,
-    match: Match,
-    ids: list[Id],
-    direction: graph.Direction,
-    depth: int,
-    evidence: Collection[str] | None,
+def narrow(
+    db: sqlite3.Connection, match: Match, direction: graph.Direction, evidence: Collection[str] | None, depth: int
 ) -> None:
-    """Add the calls at distance 2 to `depth`, behind the near ones."""
-    start = {*ids, *(site.id for site in match.calls)}
-    near = graph.neighbours(db, start, direction, depth - 1, evidence=evidence)
+    """Keep the calls of some kinds of evidence, then add those at distance 2 to `depth` behind them.
+
+    When nothing is left of calls that are known, `why_none` says so.
+    """
+    known = len(match.calls)
+    if evidence is not None:
+        match.calls = [site for site in match.calls if site.evidence in evidence]
+        if known and not match.calls:
+            match.why_none = f"none with evidence {', '.join(evidence)}; {known} with other evidence"
+    if depth == 1:
+        return
+    own = set(callable_ids(db, match.symbol))
+    near = graph.neighbours(db, {*own, *(site.id for site in match.calls)}, direction, depth - 1, evidence=evidence)
     match.cut = {distance + 1: count for distance, count in near.cut.items()}
     names = symbol_rows(db, near.distance)
     edges = [
         edge
         for edge in near.edges
-        if (edge.callee if direction == "callers" else edge.caller) not in ids and edge.evidence != graph.ENCLOSES
+        if (edge.callee if direction == "callers" else edge.caller) not in own and edge.evidence != graph.ENCLOSES
     ]
     for site, edge in zip(_sites(db, edges, direction), edges, strict=True):
         toward = edge.callee if direction == "callers" else edge.caller

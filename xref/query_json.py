@@ -21,7 +21,8 @@ def answer_object(answer: Answer, limit: int = 0) -> Object:
     if answer.verb == "key":
         result["keys"] = [key_object(key) for key in answer.keys]
     else:
-        result["matches"] = [_match(match, answer.verb, limit) for match in answer.matches]
+        matches = answer.matches[:limit] if limit and answer.verb == "where" else answer.matches
+        result["matches"] = [_match(match, answer.verb, limit) for match in matches]
         if answer.keys:
             result["keys"] = [key_object(key) for key in answer.keys]
     if answer.candidates:

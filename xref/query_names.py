@@ -178,11 +178,12 @@ def _tokens(param: str) -> list[str]:
 
 
 def _same_param(asked: list[str], own: list[str], *, loose: bool) -> bool:
+    """Whether two parameters agree, each with its name or without; in Python, also without annotation."""
     if loose:
         asked, own = ([word for word in words if word not in ("const", "&", "*")] for words in (asked, own))
-    unnamed = own[:-1] if len(own) > 1 and re.match(r"\w", own[-1]) else own
+    unnamed = [words[:-1] if len(words) > 1 and re.match(r"\w", words[-1]) else words for words in (asked, own)]
     annotated = own[: own.index(":")] if ":" in own else own
-    return asked in (own, unnamed, annotated)
+    return asked in (own, unnamed[1], annotated) or unnamed[0] in (own, unnamed[1])
 
 
 def with_params(symbols: list[SymbolRow], params: tuple[str, ...]) -> list[SymbolRow]:

@@ -11,6 +11,9 @@ from xref.query_names import like_escape, parse_name
 _SUGGESTIONS = 8
 _CANDIDATES = 300
 _LEAST_RATIO = 0.6
+_SHORT = 6
+"""Two letters swapped in a name this short leave no trigram in common."""
+
 _IGNORED_KINDS = "('parameter', 'local', 'alias')"
 
 
@@ -54,7 +57,7 @@ def _candidates(db: sqlite3.Connection, wanted: str, humps: list[str]) -> list[s
     """Names that begin like `wanted`'s first hump (by index) or share trigrams with it (full-text table)."""
     names: dict[str, None] = {}
     if len(humps) > 1:
-        pattern = "*".join(hump.replace("[", "[[]").replace("*", "[*]").replace("?", "[?]") for hump in humps) + "*"
+        pattern = "".join(map(_glob, humps))
         rows = db.execute(
             f"SELECT DISTINCT name FROM symbol WHERE name GLOB ? AND kind NOT IN {_IGNORED_KINDS} LIMIT ?",
             (pattern, _CANDIDATES),
@@ -67,19 +70,25 @@ def _candidates(db: sqlite3.Connection, wanted: str, humps: list[str]) -> list[s
             f" AND s.kind NOT IN {_IGNORED_KINDS} ORDER BY t.rank LIMIT ?",
             (" OR ".join(f'"{trigram}"' for trigram in sorted(trigrams)), _CANDIDATES),
         )
-    else:
-        upper = wanted[:-1] + chr(ord(wanted[-1]) + 1)
+        names.update((name, None) for (name,) in rows)
+    if len(wanted) <= _SHORT:
         rows = db.execute(
-            "SELECT DISTINCT name FROM symbol WHERE name >= ? AND name < ? LIMIT ?", (wanted, upper, _CANDIDATES)
+            f"SELECT DISTINCT name FROM symbol WHERE name GLOB ? AND length(name) BETWEEN ? AND ?"
+            f" AND kind NOT IN {_IGNORED_KINDS} LIMIT ?",
+            (_glob(wanted[:2]), len(wanted) - 1, len(wanted) + 1, _CANDIDATES),
         )
-    names.update((name, None) for (name,) in rows)
+        names.update((name, None) for (name,) in rows)
     return list(names)
+
+
+def _glob(prefix: str) -> str:
+    return re.sub(r"([*?\[])", r"[\1]", prefix) + "*"
 
 
 def names_with_prefix(db: sqlite3.Connection, prefix: str, limit: int = 50) -> list[str]:
     """Names of symbols that begin with `prefix`, by the name index: what a shell offers on Tab."""
     rows = db.execute(
         f"SELECT DISTINCT name FROM symbol WHERE name GLOB ? AND kind NOT IN {_IGNORED_KINDS} LIMIT ?",
-        (re.sub(r"([*?\[])", r"[\1]", prefix) + "*", limit),
+        (_glob(prefix), limit),
     )
     return [name for (name,) in rows]

@@ -25,10 +25,13 @@ def answer_lines(answer: Answer, limit: int = 0, width: int = WIDTH) -> Iterator
     """The lines of an answer on standard output. `limit` cuts each list of calls or references (0: no cut)."""
     if answer.path is not None:
         yield from _path_lines(answer.path, width)
-    for number, match in enumerate(answer.matches):
-        if number and answer.verb != "where":
+    places = answer.verb == "where"
+    matches = answer.matches[:limit] if places and limit else answer.matches
+    for number, match in enumerate(matches):
+        if number and not places:
             yield ""
         yield from _match_lines(match, answer.verb, limit, width)
+    yield from _cut_line(len(answer.matches) - len(matches))
     for number, key in enumerate(answer.keys):
         if number or answer.matches:
             yield ""

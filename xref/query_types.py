@@ -1,11 +1,10 @@
-"""What answers are made of: plain rows and lists, filled by `query_answers`, written by `query_text` and `query_json`."""
+"""What answers are made of: plain rows and lists that `query_answers` fills and `query_text`, `query_json` write."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from xref.graph import ENCLOSES
 from xref.model import Evidence, Id
 from xref.query_names import SymbolRow
 
@@ -13,7 +12,7 @@ OBSERVED = "observed"
 """Evidence of a call that a run saw and that no static fact explains; no row of `calls` has it."""
 
 OUTSIDE = "(outside the index)"
-EVIDENCE = (*Evidence, OBSERVED, ENCLOSES)
+EVIDENCE = (*Evidence, OBSERVED)
 """The words that `--evidence` takes."""
 
 

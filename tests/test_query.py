@@ -1,0 +1,557 @@
+"""Questions and answers, on the shape of FuseTIR: what a user asks must be understood, what is shown must be true."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from pathlib import Path
+
+import pytest
+from conftest import (
+    BUILDER,
+    CALLERS,
+    CREATOR,
+    EMIT,
+    FUSE_TIR_CC,
+    INNER,
+    KEY,
+    TRANSFORM_PY,
+    WRAPPER,
+    build,
+    cpp,
+    id_of,
+    py,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+from xref.model import Call, Evidence, FileFacts, KeyDef, Lang, Ref, Relation, Role, Status, Symbol, XrefError
+from xref.query import TERMS, Answer, Options, ask, parse_question, run
+from xref.query_json import answer_object
+from xref.query_names import components, find, is_suffix, parse_name
+from xref.query_near import names_with_prefix, near_names
+from xref.query_text import WIDTH, answer_lines, shorten_name, trouble_lines
+from xref.store import open_index
+
+
+def text_of(answer: Answer, limit: int = 0) -> str:
+    return "\n".join(answer_lines(answer, limit))
+
+
+def found(db: sqlite3.Connection, text: str, lang: str | None = None) -> list[str]:
+    return [f"{symbol.qualname} {symbol.signature}".strip() for symbol in find(db, text, lang).symbols]
+
+
+# names
+
+
+@pytest.mark.parametrize(
+    ("text", "parts", "params"),
+    [
+        ("FuseTIR", ("FuseTIR",), None),
+        ("FuseTIR()", ("FuseTIR",), ()),
+        ("tvm::relax::transform::FuseTIR", ("tvm", "relax", "transform", "FuseTIR"), None),
+        ("relax.transform::FuseTIR?", ("relax", "transform", "FuseTIR"), None),
+        ("&FooNode::Bar", ("FooNode", "Bar"), None),
+        ("A::VisitExpr_(const CallNode* op, int)", ("A", "VisitExpr_"), ("const CallNode* op", "int")),
+        ("IRModule FuseTIR(IRModule mod)", ("FuseTIR",), ("IRModule mod",)),
+        ("void A::f(Map<K, V> m) const override", ("A", "f"), ("Map<K, V> m",)),
+        ("ffi::Array<Expr>::push_back", ("ffi", "Array", "push_back"), None),
+        ("X::operator()", ("X", "operator()"), None),
+        ("X::operator()(int)", ("X", "operator()"), ("int",)),
+        ("X::operator<<", ("X", "operator<<"), None),
+        ("X::operator bool", ("X", "operator bool"), None),
+        ("tvm::(anonymous)::f", ("tvm", "(anonymous)", "f"), None),
+        ("f::{lambda: relax.transform.FuseTIR}", ("f", "{lambda: relax.transform.FuseTIR}"), None),
+        ("m.f.<lambda>", ("m", "f", "<lambda>"), None),
+        ("…transform::FuseTIR", ("transform", "FuseTIR"), None),
+        ("~Foo", ("~Foo",), None),
+        ("", (), None),
+    ],
+)
+def test_names_are_split_as_people_write_them(
+    text: str, parts: tuple[str, ...], params: tuple[str, ...] | None
+) -> None:
+    assert parse_name(text)[1:] == (parts, params)
+
+
+_part = st.text("abcXYZ_019", min_size=1, max_size=6).filter(lambda text: not text.startswith("operator"))
+
+
+@given(st.lists(_part, min_size=1, max_size=5), st.data())
+def test_any_end_of_a_name_matches_it_with_either_separator(parts: list[str], data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(parts) - 1))
+    typed = data.draw(st.sampled_from(["::", "."])).join(parts[start:])
+    for joint in ("::", "."):
+        assert components(joint.join(parts)) == parts
+        assert is_suffix(parse_name(typed).parts, joint.join(parts))
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (
+            "FuseTIR",
+            [
+                "tvm::relax::FuseTIR IRModule FuseTIR(IRModule)",
+                "tvm::relax::transform::FuseTIR Pass FuseTIR()",
+                "tvm.relax.transform.transform.FuseTIR FuseTIR() -> tvm.ir.transform.Pass",
+            ],
+        ),
+        ("relax::FuseTIR", ["tvm::relax::FuseTIR IRModule FuseTIR(IRModule)"]),
+        ("FuseTIR(tvm::IRModule mod)", ["tvm::relax::FuseTIR IRModule FuseTIR(IRModule)"]),
+        ("tvm::relax::transform::FuseTIR", ["tvm::relax::transform::FuseTIR Pass FuseTIR()"]),
+        ("tvm.relax.transform.FuseTIR", ["tvm.relax.transform.transform.FuseTIR FuseTIR() -> tvm.ir.transform.Pass"]),
+        (
+            "VisitExpr_(const CallNode*)",
+            [
+                "tvm::relax::ExprVisitor::VisitExpr_ void VisitExpr_(const CallNode *)",
+                "tvm::relax::FusedTIRConstructor::VisitExpr_ void VisitExpr_(const CallNode *)",
+            ],
+        ),
+        (
+            "FusedTIRConstructor::VisitExpr_(TupleNode)",
+            ["tvm::relax::FusedTIRConstructor::VisitExpr_ void VisitExpr_(const TupleNode *)"],
+        ),
+        (
+            "relax::CollectBuffers(const ffi::Array<tirx::PrimExpr>& a, int)",
+            ["tvm::relax::(anonymous)::CollectBuffers int CollectBuffers(const ffi::Array<PrimExpr> &, int)"],
+        ),
+        (f"{FUSE_TIR_CC}:1273:5", ["tvm::relax::transform::FuseTIR::{lambda: pass_func}"]),
+        ("fuse_tir.cc:1265", ["tvm::relax::FuseTIR IRModule FuseTIR(IRModule)"]),
+        ("TIRFuseMutator", ["tvm::relax::TIRFuseMutator TIRFuseMutator"]),
+        ("TIRFuseMutator::TIRFuseMutator", ["tvm::relax::TIRFuseMutator::TIRFuseMutator TIRFuseMutator(IRModule)"]),
+        ("std::move", ["std::move"]),
+        ("mod", ["tvm::relax::FuseTIR::mod"]),
+        ("nothing.of.this", []),
+        ("VisitExpr_(const IfNode*)", []),
+    ],
+)
+def test_what_a_name_means(db: sqlite3.Connection, text: str, names: list[str]) -> None:
+    assert found(db, text) == names
+
+
+def test_a_key_means_what_it_runs(db: sqlite3.Connection) -> None:
+    assert "tvm::relax::transform::FuseTIR Pass FuseTIR()" in found(db, KEY)
+    assert "tvm::relax::FuseTIR IRModule FuseTIR(IRModule)" not in found(db, KEY)
+    assert find(db, KEY).keys == [("ffi", KEY)]
+    assert found(db, "relax.ext.coreml") == [f"{EMIT.qualname} {EMIT.signature}"]
+
+
+def test_a_member_is_found_through_the_alias_of_its_class(db: sqlite3.Connection) -> None:
+    assert found(db, "tvm.relax.BlockBuilder.emit") == [f"{EMIT.qualname} {EMIT.signature}"]
+
+
+def test_an_inherited_member_is_found_at_the_derived_class(tmp_path: Path) -> None:
+    base, derived = cpp("class", "n::Base", 1), cpp("class", "n::Derived", 5)
+    method = cpp("method", "n::Base::f", 2, "void f()", parent=id_of(base))
+    relations = [Relation(id_of(derived), "base", id_of(base)), Relation(id_of(base), "base", id_of(derived))]
+    build(tmp_path / "x.db", [FileFacts("a.cc", Lang.CPP, symbols=[base, derived, method], relations=relations)])
+    db = open_index(tmp_path / "x.db")
+    assert found(db, "Derived::f") == ["n::Base::f void f()"]
+    assert found(db, "Derived::g") == []
+    db.close()
+
+
+def test_one_language_can_be_asked_for(db: sqlite3.Connection) -> None:
+    assert found(db, "FuseTIR", "python") == [f"{WRAPPER.qualname} {WRAPPER.signature}"]
+
+
+# the language
+
+
+@pytest.mark.parametrize(("phrase", "verb"), TERMS)
+def test_every_phrase_leads_to_its_verb(phrase: str, verb: str) -> None:
+    text = phrase.replace("{a}", "relax::FuseTIR").replace("{b}", "f(const CallNode* op)")
+    expected = ("relax::FuseTIR", "f(const CallNode* op)") if "{b}" in phrase else ("relax::FuseTIR",)
+    assert parse_question(text) == (verb, expected)
+    assert parse_question(text.upper().replace("RELAX::FUSETIR", "relax::FuseTIR") + " ?")[0] == verb
+
+
+def test_small_words_around_a_name_do_not_matter() -> None:
+    assert parse_question("Who  calls the C++ function `FuseTIR`?") == ("callers", ("FuseTIR",))
+    assert parse_question("what is key relax.transform.FuseTIR") == ("key", ("relax.transform.FuseTIR",))
+
+
+def test_a_bare_name_asks_for_the_overview() -> None:
+    assert parse_question("A::VisitExpr_(const CallNode* op)") == ("overview", ("A::VisitExpr_(const CallNode* op)",))
+    assert parse_question("X::operator bool") == ("overview", ("X::operator bool",))
+
+
+@pytest.mark.parametrize("text", ["make me a sandwich", "who sings FuseTIR", ""])
+def test_what_cannot_be_read_says_what_can_be_asked(text: str) -> None:
+    with pytest.raises(XrefError, match="who calls X") as error:
+        parse_question(text)
+    assert error.value.exit_code == 2
+
+
+# who calls FuseTIR
+
+
+def test_who_calls_fuse_tir(db: sqlite3.Connection) -> None:
+    """The answer that xref is for: both C++ functions, the key, the wrapper, its callers, and why no C++ caller."""
+    lines = text_of(ask(db, "who calls FuseTIR")).splitlines()
+    text = "\n".join(lines)
+    for place in (
+        f"{FUSE_TIR_CC}:1271",
+        f"{FUSE_TIR_CC}:1264",
+        f"{FUSE_TIR_CC}:1290  registers ffi key {KEY}",
+        f"{FUSE_TIR_CC}:1273  direct  ",
+        f"{TRANSFORM_PY}:815",
+        f"{TRANSFORM_PY}:823  registry  tvm.relax.transform.transform.FuseTIR",
+        f"{TRANSFORM_PY}:823  calls key {KEY}",
+        *(f"{path}:{line}  direct  " for path, (_, line) in CALLERS.items()),
+    ):
+        assert re.search(rf"^ *{re.escape(place)}", text, re.MULTILINE), place
+    assert f"no C++ caller: it is reached only through the ffi key {KEY} registered at {FUSE_TIR_CC}:1290" in (
+        " ".join(text.split())
+    )
+    assert text.count("  direct  ") == 8
+    assert max(map(len, lines)) <= WIDTH
+
+
+def test_who_calls_fuse_tir_as_json(db: sqlite3.Connection) -> None:
+    answer = answer_object(ask(db, "who calls FuseTIR"))
+    assert (answer["schema"], answer["question"]) == (1, "who calls FuseTIR")
+    matches = {match["symbol"]: match for match in answer["matches"]}
+    creator = matches[CREATOR.qualname]
+    assert (creator["lang"], creator["path"], creator["line"], creator["keys"]) == ("cpp", FUSE_TIR_CC, 1271, [KEY])
+    assert creator["callers"] == [
+        {"name": WRAPPER.qualname, "path": TRANSFORM_PY, "line": 823, "evidence": "registry", "via": KEY, "runs": {}}
+    ]
+    assert creator["why_none"].startswith("no C++ caller: it is reached only through the ffi key")
+    assert matches[INNER.qualname]["why_none"] is None
+    wrapper = matches[WRAPPER.qualname]
+    assert wrapper["public"] == "tvm.relax.transform.FuseTIR"
+    assert {(c["path"], c["line"]) for c in wrapper["callers"]} == {(p, line) for p, (_, line) in CALLERS.items()}
+    assert wrapper["crossings"][0]["registered"] == f"{FUSE_TIR_CC}:1290"
+
+
+def test_the_wrapper_is_shown_though_only_the_cpp_function_was_named(db: sqlite3.Connection) -> None:
+    answer = ask(db, f"who calls {CREATOR.qualname}")
+    assert [(match.symbol.qualname, match.through) for match in answer.matches] == [
+        (CREATOR.qualname, ""),
+        (WRAPPER.qualname, KEY),
+    ]
+    assert len(answer.matches[1].calls) == 7
+
+
+def test_a_virtual_method_is_called_through_its_base(db: sqlite3.Connection) -> None:
+    calls = ask(db, "callers of FusedTIRConstructor::VisitExpr_(const CallNode*)").matches[0].calls
+    assert [(site.name, site.line, site.evidence) for site in calls] == [
+        ("tvm::relax::ExprVisitor::VisitExpr", 155, "virtual")
+    ], "the super call at line 300 dispatches nowhere"
+
+
+def test_a_call_on_another_branch_of_the_hierarchy_cannot_reach_a_method(tmp_path: Path) -> None:
+    base, left, right = (cpp("class", f"n::{name}", line) for line, name in enumerate(("Base", "Left", "Right"), 1))
+    f, g = (cpp("method", f"{c.qualname}::f", 9 + c.line, "void f()", parent=id_of(c)) for c in (base, left))
+    caller = cpp("function", "n::use", 30)
+    facts = FileFacts("a.cc", Lang.CPP, symbols=[base, left, right, f, g, caller])
+    facts.relations = [
+        Relation(id_of(left), "base", id_of(base)),
+        Relation(id_of(right), "base", id_of(base)),
+        Relation(id_of(g), "overrides", id_of(f)),
+    ]
+    facts.calls = [
+        Call(id_of(caller), id_of(f), Evidence.DIRECT, 31, 1, "n::Right"),
+        Call(id_of(caller), id_of(f), Evidence.DIRECT, 32, 1, "n::Base"),
+        Call(id_of(caller), id_of(g), Evidence.VIRTUAL, 32, 1, "n::Base"),
+        Call(id_of(caller), id_of(f), Evidence.DIRECT, 33, 1, "n::Left"),
+    ]
+    build(tmp_path / "x.db", [facts])
+    db = open_index(tmp_path / "x.db")
+    calls = ask(db, "who calls Left::f").matches[0].calls
+    assert [(site.line, site.evidence, site.via) for site in calls] == [
+        (32, "virtual", "n::Base"),
+        (33, "virtual", "n::Left"),
+    ]
+    db.close()
+
+
+def test_calling_a_class_runs_its_constructor(db: sqlite3.Connection) -> None:
+    (match,) = ask(db, "who calls TIRFuseMutator").matches
+    assert [(site.name, site.line) for site in match.calls] == [("tvm::relax::TIRFuseMutator::Transform", 1062)]
+
+
+def test_kinds_of_evidence_can_be_asked_for(db: sqlite3.Connection) -> None:
+    (match,) = run(
+        db, "callers", ("FusedTIRConstructor::VisitExpr_(TupleNode)",), Options(evidence=("direct",))
+    ).matches
+    assert match.calls == []
+    assert match.why_none == "none with evidence direct; 1 with other evidence"
+
+
+def test_callers_of_callers(db: sqlite3.Connection) -> None:
+    (match, _) = run(db, "callers", (CREATOR.qualname,), Options(depth=2)).matches
+    assert [site.depth for site in match.calls] == [1] + [2] * 7
+    assert {site.toward for site in match.calls[1:]} == {WRAPPER.qualname}
+
+
+# nobody calls it
+
+
+def _why(tmp_path: Path, facts: FileFacts, name: str) -> str:
+    build(tmp_path / "x.db", [facts])
+    db = open_index(tmp_path / "x.db")
+    (match,) = ask(db, f"who calls {name}").matches
+    db.close()
+    assert match.why_none is not None
+    return match.why_none
+
+
+def test_calls_that_spell_the_name_are_listed(db: sqlite3.Connection) -> None:
+    (match,) = ask(db, "who calls CollectBuffers").matches
+    assert match.why_none is not None
+    assert match.why_none.endswith(f"1 unresolved call spells this name, at {FUSE_TIR_CC}:99")
+
+
+def test_an_address_taken_is_a_reason(tmp_path: Path) -> None:
+    f, g = cpp("function", "n::f", 1, "void f()"), cpp("function", "n::g", 5)
+    facts = FileFacts("a.cc", Lang.CPP, symbols=[f, g], refs=[Ref(id_of(f), 6, 3, Role.ADDRESS, id_of(g))])
+    assert _why(tmp_path, facts, "n::f") == (
+        "no caller found: its address is taken at a.cc:6, so it may be called through that value"
+    )
+
+
+def test_an_override_of_another_library_is_a_reason(tmp_path: Path) -> None:
+    f = cpp("method", "n::C::f", 1, "void f()")
+    llvm = Symbol("usr:llvm::Pass::f", "method", "f", "llvm::Pass::f", 0, 0, 0, is_definition=False)
+    relations = [Relation(id_of(f), "overrides", id_of(llvm))]
+    facts = FileFacts("a.cc", Lang.CPP, symbols=[f], externals=[llvm], relations=relations)
+    assert "it overrides llvm::Pass::f, which code outside the tree calls" in _why(tmp_path, facts, "C::f")
+
+
+def test_a_guarded_key_that_nothing_uses_is_said_so(tmp_path: Path) -> None:
+    f = cpp("function", "n::f", 1, "void f()")
+    facts = FileFacts("a.cc", Lang.CPP, symbols=[f], key_defs=[KeyDef("ffi", "n.f", "cpp", 9, id_of(f), "USE_CUDA")])
+    assert _why(tmp_path, facts, "n::f") == (
+        "no caller found: it is reached only through the ffi key n.f registered at a.cc:9 (built under USE_CUDA),"
+        " which nothing in the tree uses"
+    )
+
+
+def test_files_that_could_not_be_read_are_mentioned(tmp_path: Path) -> None:
+    f = cpp("function", "n::f", 1, "void f()")
+    facts = FileFacts("a.cc", Lang.CPP, Status.DEGRADED, "missing header", symbols=[f])
+    assert "(1 file is degraded: `xref doctor` lists them)" in _why(tmp_path, facts, "n::f")
+
+
+@pytest.mark.parametrize(
+    ("symbol", "reason"),
+    [
+        (cpp("lambda", "n::f::{lambda: g}", 3), "it is a lambda, run by whatever the code at a.cc:3 hands it to"),
+        (cpp("static_init", "n::{init: k}", 3), "it runs when its library is loaded"),
+        (cpp("field", "n::C::x", 3), "it is a field, which is not called: see its references"),
+        (cpp("function", "n::f", 3, is_definition=False), "the tree declares it, but does not define it"),
+    ],
+)
+def test_what_is_not_called_is_said_so(tmp_path: Path, symbol: Symbol, reason: str) -> None:
+    facts = FileFacts("a.cc", Lang.CPP, symbols=[symbol])
+    assert _why(tmp_path, facts, symbol.qualname) == f"no caller found: {reason}"
+
+
+def test_special_methods_are_called_by_python(tmp_path: Path) -> None:
+    facts = FileFacts("a.py", Lang.PYTHON, symbols=[py("method", "a.C.__add__", 3)])
+    assert "Python itself calls this special method" in _why(tmp_path, facts, "C.__add__")
+
+
+# other verbs
+
+
+def test_callees_include_those_of_the_lambdas(db: sqlite3.Connection) -> None:
+    (match,) = ask(db, f"what does {CREATOR.qualname} call").matches
+    assert [(site.name, site.place, site.inside) for site in match.calls] == [
+        (INNER.qualname, f"{FUSE_TIR_CC}:1264", "{lambda: pass_func}")
+    ]
+    assert "1 call from it" in text_of(ask(db, f"callees of {CREATOR.qualname}"))
+
+
+def test_callees_tell_what_is_missing(db: sqlite3.Connection) -> None:
+    text = text_of(ask(db, "callees of CollectBuffers"))
+    assert "no resolved call: 1 could not be resolved" in " ".join(text.split())
+    text = text_of(ask(db, "callees of TIRFuseMutator::Transform"))
+    assert f"{FUSE_TIR_CC}:101  unresolved  MyCollectBuffersOf(x)" in text
+
+
+def test_where_lists_definition_and_declaration(db: sqlite3.Connection) -> None:
+    lines = text_of(ask(db, "where is transform::FuseTIR()")).splitlines()
+    assert [line.split("  ")[:2] for line in lines if line[0] != " "] == [
+        [f"{FUSE_TIR_CC}:1271", "definition"],
+        ["include/tvm/relax/transform.h:556", "declaration"],
+        [f"{TRANSFORM_PY}:815", "definition"],
+    ]
+
+
+def test_refs_have_their_roles(db: sqlite3.Connection) -> None:
+    (match,) = ask(db, f"references to {CREATOR.qualname}").matches
+    assert [(ref.path, ref.line, ref.role) for ref in match.refs] == [
+        ("include/tvm/relax/transform.h", 556, "declaration"),
+        (FUSE_TIR_CC, 1271, "definition"),
+        (FUSE_TIR_CC, 1290, "address"),
+    ]
+    (match,) = run(db, "refs", (CREATOR.qualname,), Options(roles=("address",))).matches
+    assert [ref.line for ref in match.refs] == [1290]
+
+
+def test_path_goes_from_python_to_cpp(db: sqlite3.Connection) -> None:
+    answer = ask(db, "how does tvm.relax.transform.FuseTIR reach TIRFuseMutator::Transform")
+    lines = text_of(answer).splitlines()
+    assert lines[0] == "4 calls"
+    assert f"  {TRANSFORM_PY}:823  registry  tvm::relax::transform::FuseTIR()" in lines
+    assert answer_object(answer)["hops"][0]["via"] == KEY
+
+
+def test_no_path_says_so(db: sqlite3.Connection) -> None:
+    answer = ask(db, "path from TIRFuseMutator::Transform to tvm.relax.transform.FuseTIR")
+    assert answer.exit_code == 1
+    assert text_of(answer).startswith("no path: no chain of known calls: ")
+    assert "same symbol" in text_of(ask(db, "path from TIRFuseMutator to TIRFuseMutator"))
+
+
+def test_key_shows_definition_use_and_what_it_runs(db: sqlite3.Connection) -> None:
+    assert text_of(ask(db, "who registers FuseTIR")).splitlines() == [
+        f"ffi key  {KEY}",
+        f"  {FUSE_TIR_CC}:1290  defined in C++",
+        f"    {FUSE_TIR_CC}:1271  function  tvm::relax::transform::FuseTIR()",
+        f"  {TRANSFORM_PY}:823  resolved use  tvm.relax.transform.transform.FuseTIR",
+    ]
+
+
+def test_a_key_knows_the_prefixes_that_reach_it(db: sqlite3.Connection) -> None:
+    (key,) = run(db, "key", ("ffi:relax.ext.coreml",)).keys
+    assert [(use.line, use.status) for use in key.uses] == [(90, "wildcard")]
+
+
+def test_a_key_that_nothing_defines_is_answered(db: sqlite3.Connection) -> None:
+    answer = ask(db, "who calls relax.gone")
+    assert answer.exit_code == 0
+    assert "no definition in the tree" in text_of(answer)
+    assert answer_object(answer)["keys"][0]["uses"][0]["status"] == "dangling"
+
+
+def test_the_overview_counts_and_names_the_import_path(db: sqlite3.Connection) -> None:
+    text = text_of(ask(db, "tvm.relax.transform.FuseTIR"))
+    assert "imported as tvm.relax.transform.FuseTIR" in text
+    assert "calls of it: 7; calls from it: 1" in text
+    assert "doc: Fuse primitive relax function into a larger TIR function if possible\n" in text
+
+
+# many, none, near
+
+
+def _many(tmp_path: Path, names: list[str]) -> sqlite3.Connection:
+    symbols = [cpp("method", name, line, f"void f({'int, ' * line}int)") for line, name in enumerate(names, 1)]
+    build(tmp_path / "x.db", [FileFacts("a.cc", Lang.CPP, symbols=symbols)])
+    return open_index(tmp_path / "x.db")
+
+
+def test_too_many_meanings_are_listed_not_answered(tmp_path: Path) -> None:
+    db = _many(tmp_path, [f"n::C{number}::f" for number in range(7)])
+    answer = ask(db, "who calls f")
+    assert answer.exit_code == 1
+    assert text_of(answer).splitlines()[0] == "a.cc:1  C++ method  n::C0::f(int, int)"
+    assert "7 symbols are called f: ask again with a longer name" in "\n".join(trouble_lines(answer))
+    assert len(answer_object(answer)["candidates"]) == 7
+    assert ask(db, "where is f").exit_code == 0, "places of all of them fit in one answer"
+    db.close()
+
+
+def test_overloads_of_one_name_are_answered_together(tmp_path: Path) -> None:
+    db = _many(tmp_path, ["n::C::f"] * 7)
+    assert len(ask(db, "who calls f").matches) == 7
+    db.close()
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("FuTIR", "FuseTIR"), ("fusetir", "FuseTIR"), ("FuesTIR", "FuseTIR"), ("FuseTIRs", "FuseTIR"), ("emti", "emit")],
+)
+def test_near_names_are_suggested(db: sqlite3.Connection, typed: str, meant: str) -> None:
+    answer = ask(db, f"who calls {typed}")
+    assert answer.exit_code == 1
+    assert answer.near[0] == meant
+    assert f"near: {meant}" in "\n".join(trouble_lines(answer))
+
+
+@pytest.mark.parametrize("typed", ["zzqqxx", '"; DROP', "%", "a*", "[", "ü", "()", "::"])
+def test_hopeless_names_suggest_nothing_and_break_nothing(db: sqlite3.Connection, typed: str) -> None:
+    assert near_names(db, typed) == []
+    assert not find(db, typed)
+
+
+def test_near_keys_are_suggested(db: sqlite3.Connection) -> None:
+    assert run(db, "key", ("relax.transform.FuseTiR",)).near == [KEY]
+
+
+def test_completion_offers_names(db: sqlite3.Connection) -> None:
+    assert names_with_prefix(db, "FuseT") == ["FuseTIR"]
+
+
+# runs
+
+
+def test_runs_add_their_counts_to_the_static_call(index_with_runs: Path) -> None:
+    db = open_index(index_with_runs)
+    matches = {match.symbol.qualname: match for match in ask(db, "who calls FuseTIR").matches}
+    counts = {(site.path, site.line): site.runs for site in matches[WRAPPER.qualname].calls if site.runs}
+    assert counts == {
+        ("python/tvm/relax/pipeline.py", 69): {"zero": 2},
+        ("python/tvm/relax/backend/cuda/pipeline.py", 40): {"tune": 5},  # its line was not observed
+    }
+    assert matches[CREATOR.qualname].calls[0].runs == {"zero": 2}
+    assert "zero: 2x" in text_of(ask(db, "who calls FuseTIR"))
+    db.close()
+
+
+def test_a_call_that_only_a_run_saw_is_a_caller(index_with_runs: Path) -> None:
+    db = open_index(index_with_runs)
+    (match,) = ask(db, f"who calls {INNER.qualname}").matches
+    assert [(s.name, s.evidence, s.via, s.runs) for s in match.calls if s.runs] == [
+        (EMIT.qualname, "observed", "native", {"tune": 7})
+    ]
+    (match,) = ask(db, f"what does {EMIT.qualname} call").matches
+    assert [(s.name, s.evidence, s.place) for s in match.calls] == [(INNER.qualname, "observed", f"{FUSE_TIR_CC}:1264")]
+    (match,) = ask(db, "who calls FusedTIRConstructor::VisitExpr_(const CallNode*)").matches
+    assert ("(outside the index)", {"tune": 3}) in [(s.name, s.runs) for s in match.calls]
+    db.close()
+
+
+# text
+
+
+@pytest.mark.parametrize(
+    ("name", "room", "short"),
+    [
+        ("tvm.relax.backend.cuda.pipeline.legalize_passes", 60, "tvm.relax.backend.cuda.pipeline.legalize_passes"),
+        ("tvm.relax.backend.cuda.pipeline.legalize_passes", 28, "…pipeline.legalize_passes"),
+        ("tvm::relax::FusedTIRConstructor::VisitExpr_(const CallNode*)", 40, "…VisitExpr_(const CallNode*)"),
+    ],
+)
+def test_long_names_lose_their_leading_parts(name: str, room: int, short: str) -> None:
+    assert shorten_name(name, room) == short
+
+
+def test_long_lists_say_how_much_they_leave_out(db: sqlite3.Connection) -> None:
+    assert "… 4 more (--limit 0 shows all)" in text_of(ask(db, f"who calls {WRAPPER.qualname}"), limit=3)
+    assert answer_object(ask(db, f"who calls {WRAPPER.qualname}"), 3)["matches"][0]["total"] == 7
+
+
+def test_answers_are_indexed_queries(index_that_looks_large: Path) -> None:
+    """No scan of symbols, references, calls or locations: on a whole TVM one would take the half second a user has."""
+    db = open_index(index_that_looks_large)
+    statements: list[str] = []
+    db.set_trace_callback(statements.append)
+    for question in ("who calls FuseTIR", "callees of FuseTIR", "refs FuseTIR", "where is FuseTIR", "FuseTIR"):
+        ask(db, question)
+    ask(db, "path from tvm.relax.transform.FuseTIR to TIRFuseMutator")
+    ask(db, f"who calls {BUILDER.qualname}")
+    db.set_trace_callback(None)
+    scans = {
+        step
+        for statement in set(statements)
+        for *_, step in db.execute("EXPLAIN QUERY PLAN " + statement)
+        if re.match(r"SCAN (symbol|ref|call|location|relation|s|i|r|c|l)\b", step)
+    }
+    db.close()
+    assert scans == set()

@@ -1,0 +1,139 @@
+"""The calls of one file, with their evidence, and the call sites that could not be resolved, with the reason.
+
+`direct`: the type checker names the callee, or scoping leads to it. `virtual`: an override below the receiver's class.
+`value`: the name is a decorated function, so that what is called is what the decorator made of it.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from xref.model import Call, Evidence, Id, Unresolved, shorten
+from xref.python.context import FileContext
+from xref.python.names import Target
+from xref.python.pysa import REASONS, Reach, SiteReport, Span
+from xref.python.walk import Scope
+
+_DECORATED = "for-decorated-target"
+
+
+class CallCollector:
+    """Collects the calls of one file."""
+
+    def __init__(self, context: FileContext) -> None:
+        self._context = context
+        self._seen: set[Call] = set()
+
+    def collect(self) -> None:
+        """Add calls and unresolved sites to the file's facts."""
+        context = self._context
+        sites: dict[tuple[str, Span], SiteReport] = {}
+        if context.report is not None:
+            sites = {(site.kind, site.span): site for site in context.report.sites(context.file.path)}
+        for call, scope in context.walk.calls:
+            self._explicit(call.func, scope, sites.pop(("call", _span(call)), None))
+        for decoration in context.walk.decorations:
+            site = sites.pop((_DECORATED, _span(decoration.node)), None)
+            if not isinstance(decoration.node, ast.Call):
+                self._explicit(decoration.node, decoration.scope, site)
+            elif site is not None:
+                self._artificial(site)
+        for site in sites.values():
+            self._artificial(site)
+
+    def _explicit(self, callee: ast.expr, scope: Scope, site: SiteReport | None) -> None:
+        context = self._context
+        line, column = context.position(callee)
+        if site is not None and self._emit(site, scope.symbol, line, column, everything=True):
+            return
+        target = context.resolver.resolve(callee, scope)
+        if target is not None and self._by_name(target, scope.symbol, line, column):
+            return
+        if site is None:
+            reason = (
+                "the type checker did not look at this code"
+                if context.report is not None
+                else "no types: the name alone does not lead to a definition"
+            )
+        else:
+            reason = REASONS.get(site.reason, site.reason or "the type checker names no callee")
+        text = shorten(context.source.text(callee))
+        context.facts.unresolved.append(Unresolved(line, column, scope.symbol, text, reason))
+
+    def _by_name(self, target: Target, caller: Id, line: int, column: int) -> bool:
+        """A callee found by scoping alone. A key of the FFI is resolved too: its use is recorded elsewhere."""
+        context = self._context
+        if target.kind == "ffi":
+            return True
+        if target.kind == "external":
+            self._add(Call(caller, context.external_id(target.key), Evidence.DIRECT, line, column))
+            return True
+        kind = context.tree.kind(target)
+        if kind == "class":
+            made = context.tree.class_member(target.module, target.name, "__init__")
+            target = made if made is not None and context.tree.kind(made) == "method" else target
+        elif kind not in ("function", "method"):
+            return False
+        found = context.target_id(target)
+        if found is None:
+            return False
+        decorated = target.name in context.tree.modules[target.module]["decorated"]
+        self._add(Call(caller, found, Evidence.VALUE if decorated else Evidence.DIRECT, line, column))
+        return True
+
+    def _artificial(self, site: SiteReport) -> None:
+        """A call that no parentheses show: an operator, a loop, `with`, a property. Only callees in the tree."""
+        context = self._context
+        line, byte, end_line, end_byte = site.span
+        scope = context.scope_at(line, byte)
+        if site.kind == "property":
+            row = context.source.rows[end_line - 1][:end_byte]
+            name = row[len(row.rstrip(_NAME_BYTES)) :]
+            line, byte = end_line, end_byte - len(name)
+        self._emit(site, scope.symbol, line, context.source.column(line, byte), everything=False)
+
+    def _emit(self, site: SiteReport, caller: Id, line: int, column: int, *, everything: bool) -> bool:
+        """Add the edges of a resolved site; False when it has none."""
+        context = self._context
+        before = len(self._seen)
+        found = False
+        for reach in site.targets:
+            found = True
+            self._reach(reach, caller, line, column, everything=everything)
+        inside = [reach for reach in site.initializers if not context.is_external(reach.key)]
+        for reach in inside:
+            found = True
+            self._reach(reach._replace(dispatched=False), caller, line, column, everything=everything)
+        if not inside and site.constructs:
+            found = True
+            if everything or not context.is_external(site.constructs):
+                self._add(Call(caller, context.key_id(site.constructs), Evidence.DIRECT, line, column))
+        return found or len(self._seen) > before
+
+    def _reach(self, reach: Reach, caller: Id, line: int, column: int, *, everything: bool) -> None:
+        context = self._context
+        external = context.is_external(reach.key)
+        if everything or not external:
+            self._add(Call(caller, context.key_id(reach.key), Evidence.DIRECT, line, column))
+            if "#" in reach.key:
+                context.exact[line, column] = reach.key
+        if not reach.dispatched or context.report is None:
+            return
+        if external and (not reach.receiver or context.is_external(reach.receiver)):
+            return
+        via = (reach.receiver or reach.key).removeprefix("py:").replace(":", ".")
+        for override in context.report.overriders(reach.key, reach.receiver):
+            if not context.is_external(override):
+                self._add(Call(caller, context.key_id(override), Evidence.VIRTUAL, line, column, via))
+
+    def _add(self, call: Call) -> None:
+        if call not in self._seen:
+            self._seen.add(call)
+            self._context.facts.calls.append(call)
+
+
+_NAME_BYTES = bytes(range(128, 256)) + b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+
+def _span(node: ast.expr) -> Span:
+    return node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0

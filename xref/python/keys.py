@@ -1,0 +1,162 @@
+"""Shows the registry mechanisms (xref.registry.python_*) the calls and decorators of one file, with names resolved, and
+follows FFI functions through the modules that are filled from a namespace.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from xref.model import Id
+from xref.python.context import FileContext
+from xref.python.names import Target
+from xref.python.walk import Scope
+from xref.registry import python_ffi, python_passes, python_types
+from xref.registry.python_site import KeyFacts, Site, among, literal, literal_prefix
+
+_MECHANISMS = (python_ffi.key_facts, python_types.key_facts, python_passes.key_facts)
+_BY_NAME = {"getattr": False, "hasattr": True}
+"""Builtins that take an attribute's name as a string -> whether a missing one is coped with."""
+
+
+class KeyCollector:
+    """Collects key definitions and uses of one file."""
+
+    def __init__(self, context: FileContext) -> None:
+        self._context = context
+        self._facts = KeyFacts()
+        self._called: set[int] = set()
+        self._decorated: dict[int, tuple[Id, str]] = {}
+        for call, scope in context.walk.calls:
+            self._called.add(id(call.func))
+            if isinstance(call.func, ast.Attribute) and call.func.attr == python_ffi.CONSTRUCTOR_METHOD and call.args:
+                self._called.add(id(call.args[0]))
+            if isinstance(call.func, ast.Call) and call.args:  # register_func("n")(f) decorates f
+                self._decorate(call.func, call.args[0], scope)
+        for decoration in context.walk.decorations:
+            declared = decoration.declared
+            own = context.walk.declarations.id_of(declared.suffix)
+            self._decorated[id(decoration.node)] = (own, declared.name)
+
+    def _decorate(self, call: ast.Call, function: ast.expr, scope: Scope) -> None:
+        symbol = self._symbol(function, scope)
+        if symbol is not None:
+            name = getattr(function, "attr", getattr(function, "id", "<lambda>"))
+            self._decorated[id(call)] = (symbol, name)
+
+    def collect(self) -> None:
+        """Add the file's key facts."""
+        context = self._context
+        for call, scope in context.walk.calls:
+            target = context.resolver.resolve(call.func, scope)
+            if target is not None:
+                self._show(call.func, call, scope, target)
+        for decoration in context.walk.decorations:
+            if not isinstance(decoration.node, ast.Call):
+                target = context.resolver.resolve(decoration.node, decoration.scope)
+                if target is not None:
+                    self._show(decoration.node, None, decoration.scope, target)
+        self._attribute_uses()
+        self._stored_functions()
+        context.facts.key_defs += self._facts.definitions
+        context.facts.key_uses += self._facts.uses
+
+    def _show(self, callee: ast.expr, call: ast.Call | None, scope: Scope, target: Target) -> None:
+        if target.kind == "external" and target.name.startswith("builtins."):
+            self._attribute_by_name(target.name.removeprefix("builtins."), call, scope)
+            return
+        if target.kind not in ("member", "external"):
+            return
+        table = self._context.tree.modules.get(target.module)
+        line, column = self._context.position(callee)
+        node = call if call is not None else callee
+        site = Site(
+            target.dotted, call, self._decorated.get(id(node)), scope.symbol, id(node) in self._called, line, column,
+            self._context.position, lambda expr: self._symbol(expr, scope),
+            table["wrappers"].get(target.name, "") if table is not None else "",
+        )  # fmt: skip
+        for mechanism in _MECHANISMS:
+            mechanism(site, self._facts)
+
+    def _symbol(self, node: ast.expr, scope: Scope) -> Id | None:
+        if isinstance(node, ast.Lambda):
+            return next((inner.symbol for inner in self._context.walk.lambdas if inner.node is node), None)
+        target = self._context.resolver.resolve(node, scope)
+        return self._context.target_id(target) if target is not None and target.kind == "member" else None
+
+    def _attribute_by_name(self, builtin: str, call: ast.Call | None, scope: Scope) -> None:
+        """`getattr(_ffi_api, "name")`, with a computed name `getattr(_ffi_api, prefix + x)`, and `hasattr`."""
+        context = self._context
+        if builtin not in _BY_NAME or call is None or len(call.args) < 2:
+            return
+        module = context.resolver.resolve(call.args[0], scope)
+        if module is None or module.kind != "module" or module.module not in context.tree.ffi:
+            return
+        name = literal(call.args[1])
+        optional = _BY_NAME[builtin] or len(call.args) > 2
+        if name is not None:
+            found = context.tree.member(module.module, name)
+            if found is None or found.kind != "ffi":
+                return
+            keys = [found.name]
+        else:
+            prefix = literal_prefix(call.args[1])
+            keys = [f"{namespace}.{prefix}*" for namespace in context.tree.ffi[module.module]]
+        line, column = context.position(call.args[1])
+        called = id(call) in self._called
+        for key in keys:
+            use = python_ffi.attribute_use(key, line, column, scope.symbol, called=called, optional=optional)
+            self._facts.uses.append(use)
+
+    def _attribute_uses(self) -> None:
+        """`_ffi_api.name`, and a bare name that was imported from such a module."""
+        context = self._context
+        for node, scope, _ in context.walk.names:
+            if not isinstance(node.ctx, ast.Load):
+                continue
+            target = context.resolver.resolve(node, scope)
+            if target is not None and target.kind == "ffi":
+                line, column = context.position(node)
+                called = id(node) in self._called
+                self._facts.uses.append(
+                    python_ffi.attribute_use(target.name, line, column, scope.symbol, called=called)
+                )
+        for item in context.walk.imports:
+            if item.name in ("", "*"):
+                continue
+            target = context.tree.imported(item.base, item.name)
+            if target is not None and target.kind == "ffi":
+                line = item.node.lineno
+                column = context.source.column(line, item.node.col_offset)
+                use = python_ffi.attribute_use(target.name, line, column, item.scope.symbol, called=False)
+                self._facts.uses.append(use)
+
+    def _stored_functions(self) -> None:
+        """`f = get_global_func("n")` or `f = _ffi_api.n`, the name's only assignment: each `f(...)` runs the key."""
+        context = self._context
+        stored: dict[tuple[int, str], str] = {}
+        for scope in context.walk.scopes:
+            for name, values in scope.stores.items():
+                key = self._stored_key(values[0], scope) if len(values) == 1 and values[0] is not None else None
+                if key:
+                    stored[id(scope), name] = key
+        if not stored:
+            return
+        for call, scope in context.walk.calls:
+            if not isinstance(call.func, ast.Name):
+                continue
+            _, owner = context.resolver.binding(call.func.id, scope)
+            key = stored.get((id(owner), call.func.id)) if owner is not None else None
+            if key:
+                line, column = context.position(call.func)
+                self._facts.uses.append(python_ffi.attribute_use(key, line, column, scope.symbol, called=True))
+
+    def _stored_key(self, value: ast.expr, scope: Scope) -> str | None:
+        target = None
+        if isinstance(value, ast.Attribute):
+            target = self._context.resolver.resolve(value, scope)
+            return target.name if target is not None and target.kind == "ffi" else None
+        if isinstance(value, ast.Call):
+            target = self._context.resolver.resolve(value.func, scope)
+            if target is not None and among(target.dotted, python_ffi.GET_FORMS) and value.args:
+                return literal(value.args[0])
+        return None

@@ -1,0 +1,44 @@
+"""The files in a plan's scratch folder: how the plan, the survey and the type checker's reports reach the workers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from xref.python.plan import PythonFile, PythonPlan
+
+PLAN = "plan.json"
+SURVEY = "survey.marshal"
+CURRENT = "survey.current"
+"""The file that the survey is reading: what to blame when its process dies."""
+DEADLY = "survey.deadly"
+"""Files that killed a survey, separated by NUL."""
+PYSA = "pysa"
+SCIP = "index.scip"
+TYPES = "types.marshal"
+TROUBLE = "types.trouble"
+"""Why there are no types, as written by `run_type_checker`; empty when there are."""
+
+
+def save_plan(plan: PythonPlan) -> None:
+    """Write `plan` into its scratch folder, which is made if needed."""
+    plan.scratch.mkdir(parents=True, exist_ok=True)
+    rows = {
+        "root": str(plan.root),
+        "files": [(file.path, file.module, file.is_package) for file in plan.files],
+        "search_paths": plan.search_paths,
+    }
+    (plan.scratch / PLAN).write_text(json.dumps(rows), encoding="ascii")
+
+
+def load_plan(scratch: Path) -> PythonPlan:
+    """The plan that `save_plan` wrote."""
+    rows = json.loads((scratch / PLAN).read_text(encoding="ascii"))
+    files = tuple(PythonFile(*row) for row in rows["files"])
+    return PythonPlan(Path(rows["root"]), files, tuple(rows["search_paths"]), scratch)
+
+
+def read_trouble(scratch: Path) -> str:
+    """Why there are no types; "" when there are."""
+    path = scratch / TROUBLE
+    return path.read_text("utf-8") if path.exists() else "no types: the type checker was not run"

@@ -1,0 +1,195 @@
+"""The first pass over the tree's Python: what every module declares, imports, re-exports, and which of them are filled
+from the FFI. Its table lets the second pass, file by file, follow a name through any other file.
+
+Runs as a process of its own (`python -m xref.python.survey SCRATCH`) while the type checker works; a file that kills
+the interpreter's parser is named in the table and left out on the next attempt.
+"""
+
+from __future__ import annotations
+
+import ast
+import marshal
+import sys
+from pathlib import Path
+from typing import Any, TypedDict
+
+from xref.python.declarations import FUNCTION_NODES, declare
+from xref.python.scratch import CURRENT, DEADLY, SURVEY, load_plan
+from xref.python.source import Source, read_source
+from xref.registry.python_dialects import redirected_modules
+from xref.registry.python_ffi import namespace_target
+from xref.registry.python_types import wrapper_prefix
+
+
+class ModuleTable(TypedDict):
+    """What other files may ask of a module. Plain containers: it is stored with marshal.
+
+    `kinds`: suffix -> kind. `at`: (line, 0-based byte of the name) -> suffix, for functions and classes. `imports`:
+    name -> (module, attribute or ""). `stars`: modules imported with `*`. `bases`: class suffix -> dotted base names.
+    `exports`: a literal `__all__`, else None. `fills`: (target module, namespace) of calls that fill a module with
+    FFI functions. `wrappers`: function -> prefix of the type key that it registers its argument under. `decorated`:
+    functions whose name stands for what a decorator made of them. `redirects`: module names made at run time -> the
+    module that each stands for.
+    """
+
+    path: str
+    is_package: bool
+    kinds: dict[str, str]
+    at: dict[tuple[int, int], str]
+    imports: dict[str, tuple[str, str]]
+    stars: list[str]
+    bases: dict[str, list[str]]
+    exports: list[str] | None
+    fills: list[tuple[str, str]]
+    wrappers: dict[str, str]
+    decorated: list[str]
+    redirects: dict[str, str]
+
+
+_TRANSPARENT = frozenset({"staticmethod", "classmethod", "property", "overload", "typing.overload", "abstractmethod",
+                          "abc.abstractmethod"})  # fmt: skip
+
+
+def survey_module(path: str, module: str, is_package: bool, source: Source) -> ModuleTable:
+    """The table of one parsed module (an empty one when the file could not be parsed)."""
+    table = ModuleTable(
+        path=path, is_package=is_package, kinds={}, at={}, imports={}, stars=[], bases={}, exports=None, fills=[],
+        wrappers={}, decorated=[], redirects={},
+    )  # fmt: skip
+    if source.tree is None:
+        return table
+    for item in declare(module, source.tree).items:
+        table["kinds"][item.suffix] = item.kind
+        node = item.node
+        if isinstance(node, (*FUNCTION_NODES, ast.ClassDef)):
+            table["at"][source.name_position(node)] = item.suffix
+        if isinstance(node, ast.ClassDef):
+            table["bases"][item.suffix] = [name for base in node.bases if (name := dotted(base))]
+        elif isinstance(node, FUNCTION_NODES):
+            if prefix := wrapper_prefix(node):
+                table["wrappers"][item.suffix] = prefix
+            if any(dotted(decorator) not in _TRANSPARENT for decorator in node.decorator_list):
+                table["decorated"].append(item.suffix)
+    _read_statements(source.tree, module, is_package, table)
+    return table
+
+
+def _read_statements(tree: ast.Module, module: str, is_package: bool, table: ModuleTable) -> None:
+    for node in module_statements(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                name, target = bound_import(alias)
+                table["imports"].setdefault(name, (target, ""))
+        elif isinstance(node, ast.ImportFrom):
+            base = import_base(node, module, is_package)
+            for alias in node.names:
+                if alias.name == "*":
+                    table["stars"].append(base)
+                else:
+                    table["imports"].setdefault(alias.asname or alias.name, (base, alias.name))
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            _read_call(node.value, module, table)
+        elif isinstance(node, (ast.Assign, ast.AugAssign)):
+            _read_exports(node, table)
+
+
+def _read_call(call: ast.Call, module: str, table: ModuleTable) -> None:
+    name = dotted(call.func)
+    if not name:
+        return
+    head, _, rest = name.partition(".")
+    if head in table["imports"]:
+        base, attribute = table["imports"][head]
+        head = f"{base}.{attribute}" if attribute else base
+    elif head in table["kinds"]:
+        head = f"{module}.{head}"
+    name = f"{head}.{rest}" if rest else head
+    table["redirects"].update(redirected_modules(name, call))
+    fill = namespace_target(name, call, module)
+    if fill:
+        table["fills"].append(fill)
+
+
+def _read_exports(node: ast.Assign | ast.AugAssign, table: ModuleTable) -> None:
+    target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+    if not isinstance(target, ast.Name) or target.id != "__all__" or not isinstance(node.value, (ast.List, ast.Tuple)):
+        return
+    names = [e.value for e in node.value.elts if isinstance(e, ast.Constant) and isinstance(e.value, str)]
+    table["exports"] = [*(table["exports"] or []), *names]
+
+
+def module_statements(tree: ast.Module) -> list[ast.stmt]:
+    """Every statement that runs when the module is imported, in source order; bodies of classes and defs left out."""
+    found: list[ast.stmt] = []
+    stack: list[ast.AST] = list(reversed(tree.body))
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.stmt):
+            found.append(node)
+        if isinstance(node, (*FUNCTION_NODES, ast.ClassDef)):
+            continue
+        for name in ("finalbody", "orelse", "cases", "handlers", "body"):
+            stack.extend(reversed(getattr(node, name, ())))
+    return found
+
+
+def dotted(node: ast.expr) -> str:
+    """`a.b.c` of a chain of names, through subscripts (`Generic[T]` is Generic); "" of anything else."""
+    parts = []
+    while True:
+        if isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        elif isinstance(node, ast.Subscript):
+            node = node.value
+        else:
+            break
+    if not isinstance(node, ast.Name):
+        return ""
+    return ".".join([node.id, *reversed(parts)])
+
+
+def bound_import(alias: ast.alias) -> tuple[str, str]:
+    """The name that `import a.b` or `import a.b as c` binds, and the module it is bound to."""
+    if alias.asname:
+        return alias.asname, alias.name
+    top = alias.name.partition(".")[0]
+    return top, top
+
+
+def import_base(node: ast.ImportFrom, module: str, is_package: bool) -> str:
+    """The absolute module that `from ... import` names; relative dots count from the importing package."""
+    if not node.level:
+        return node.module or ""
+    parts = module.split(".")
+    up = node.level - (1 if is_package else 0)
+    if up:
+        parts = parts[:-up]
+    return ".".join([*parts, *([node.module] if node.module else [])])
+
+
+def main(scratch: Path) -> None:
+    """Survey every file of the plan stored in `scratch`; writes the table there."""
+    plan = load_plan(scratch)
+    deadly = read_deadly(scratch)
+    modules: dict[str, Any] = {}
+    failed = dict.fromkeys(deadly, "line 1: the Python parser itself crashed on this file")
+    current = scratch / CURRENT
+    for file in plan.files:
+        if file.path in deadly or (file.is_stub and file.module in modules):
+            continue
+        current.write_text(file.path, "utf-8", "surrogateescape")
+        source = read_source(plan.root / file.path)
+        modules[file.module] = survey_module(file.path, file.module, file.is_package, source)
+    current.unlink(missing_ok=True)
+    (scratch / SURVEY).write_bytes(marshal.dumps((modules, failed)))
+
+
+def read_deadly(scratch: Path) -> list[str]:
+    """The files that killed an earlier survey."""
+    path = scratch / DEADLY
+    return path.read_text("utf-8", "surrogateescape").split("\0")[:-1] if path.exists() else []
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

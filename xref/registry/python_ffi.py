@@ -1,0 +1,99 @@
+"""FFI functions on the Python side: modules filled from a namespace, look-ups by name, registrations.
+
+How a namespace becomes names, in every era (tvm/_ffi/registry.py `_init_api` of v0.18, tvm_ffi/registry.py
+`init_ffi_api` of tvm-ffi): a leading "tvm." is stripped, and every function "<namespace>.<attribute>" whose attribute
+holds no dot becomes an attribute of the target module.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from xref.model import KeyDef, KeyUse
+from xref.registry.python_site import PYTHON, KeyFacts, Site, among, is_true, literal, literal_prefix
+
+REGISTRY = "ffi"
+_OLD = ("tvm", "tvm._ffi", "tvm._ffi.registry")  # to v0.20
+_V21 = ("tvm.ffi", "tvm.ffi.registry")
+_NEW = ("tvm_ffi", "tvm_ffi.registry")  # v0.22 on
+_ALL = (*_OLD, *_V21, *_NEW)
+
+INIT_FORMS = {"_init_api": (*_OLD, *_V21), "init_ffi_api": _NEW}
+GET_FORMS = {"get_global_func": _ALL}
+REGISTER_FORMS = {"register_func": (*_OLD, *_V21), "register_global_func": ("tvm", *_NEW)}
+CONSTRUCTOR_METHOD = "__init_handle_by_constructor__"
+"""The method of tvm.runtime.Object that calls the FFI function passed as its first argument."""
+
+
+def namespace_target(name: str, call: ast.Call, module: str) -> tuple[str, str] | None:
+    """The module that a call fills and the namespace that it is filled from; None when `name` is no such function.
+
+    `name` is the callee's dotted name, `module` the module of the call (`__name__`). Without a second argument the
+    namespace is also the module.
+    """
+    if not among(name, INIT_FORMS) or not call.args:
+        return None
+    namespace = literal(call.args[0])
+    if namespace is None:
+        return None
+    second = call.args[1] if len(call.args) > 1 else None
+    second = next((k.value for k in call.keywords if k.arg == "target_module_name"), second)
+    if isinstance(second, ast.Name) and second.id == "__name__":
+        target: str | None = module
+    else:
+        target = namespace if second is None else literal(second)
+    return (target, namespace.removeprefix("tvm.")) if target else None
+
+
+def key_facts(site: Site, facts: KeyFacts) -> None:
+    """Add what `site` registers or looks up."""
+    if among(site.name, GET_FORMS):
+        _look_up(site, facts)
+    elif among(site.name, REGISTER_FORMS):
+        _register(site, facts)
+
+
+def _look_up(site: Site, facts: KeyFacts) -> None:
+    argument = site.argument(0, "name")
+    if argument is None:
+        return
+    optional = is_true(site.argument(1, "allow_missing"))
+    name = literal(argument)
+    if name is None:
+        prefix = literal_prefix(argument)
+        if not prefix:
+            return
+        name = f"{prefix}*"
+    line, column = site.position(argument)
+    facts.uses.append(KeyUse(REGISTRY, name, PYTHON, line, column, site.within, site.called, optional))
+
+
+def _register(site: Site, facts: KeyFacts) -> None:
+    first = site.argument(0, "func_name")
+    name = literal(first)
+    function = site.argument(1, "f")
+    note = ""
+    if name is None and site.call is not None and first is not None:
+        prefix = literal_prefix(first)
+        if site.decorated is None and function is None and site.symbol(first) is not None:
+            name, function = ast.unparse(first).rpartition(".")[2], first  # register_func(f): under f's own name
+        elif prefix:
+            name, note = f"{prefix}*", f"the name is computed: {ast.unparse(first)}"
+        else:
+            return
+    if name is None and site.decorated is not None:
+        name = site.decorated[1]
+    if name is None:
+        return
+    if site.decorated is not None:
+        symbol = site.decorated[0]
+    elif function is not None:
+        symbol = site.symbol(function) or site.within
+    else:
+        return
+    facts.definitions.append(KeyDef(REGISTRY, name, PYTHON, site.line, symbol, "", note))
+
+
+def attribute_use(name: str, line: int, column: int, within: int, *, called: bool, optional: bool = False) -> KeyUse:
+    """A use of an FFI function through a module that is filled from its namespace."""
+    return KeyUse(REGISTRY, name, PYTHON, line, column, within, called, optional)

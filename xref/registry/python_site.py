@@ -1,0 +1,103 @@
+"""What a registry mechanism is shown of Python code: one call or decorator, with its names already resolved.
+
+A mechanism is a function from a `Site` to key facts; it compares resolved names with its table of forms, so that an
+alias is found wherever it was imported from, and a name that merely looks alike is not.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from xref.model import Id, KeyDef, KeyUse
+
+PYTHON = "python"
+
+
+@dataclass(slots=True)
+class KeyFacts:
+    """Definitions and uses of keys found so far in one file."""
+
+    definitions: list[KeyDef] = field(default_factory=list)
+    uses: list[KeyUse] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A call, or a decorator without parentheses (`call` is None then).
+
+    `name`: dotted name of the callee, through every import ("tvm_ffi.registry.register_object"). `decorated`: id and
+    name of the function or class below the decorator. `within`: the enclosing symbol. `called`: whether the result is
+    called at once. `line`, `column`: of the callee's own name. `position` and `symbol` give an expression's line and
+    column, and the id of the symbol that it names, if any. `wrapper`: the type-key prefix of a wrapping decorator.
+    """
+
+    name: str
+    call: ast.Call | None
+    decorated: tuple[Id, str] | None
+    within: Id
+    called: bool
+    line: int
+    column: int
+    position: Callable[[ast.expr], tuple[int, int]]
+    symbol: Callable[[ast.expr], Id | None]
+    wrapper: str = ""
+
+    def argument(self, position: int, keyword: str = "") -> ast.expr | None:
+        """The argument at `position`, or passed as `keyword`; None when absent or hidden behind `*args`."""
+        if self.call is None:
+            return None
+        for at, argument in enumerate(self.call.args):
+            if isinstance(argument, ast.Starred):
+                break
+            if at == position:
+                return argument
+        return next((k.value for k in self.call.keywords if keyword and k.arg == keyword), None)
+
+
+def among(name: str, forms: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether the dotted `name` is one of `forms`: last component -> modules that ever held it."""
+    home, _, last = name.rpartition(".")
+    return home in forms.get(last, ())
+
+
+def literal(node: ast.expr | None) -> str | None:
+    """The string that `node` is, adjacent literals and `+` of literals joined; None when part of it is computed."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = literal(node.left), literal(node.right)
+        return left + right if left is not None and right is not None else None
+    if isinstance(node, ast.JoinedStr):
+        parts = [literal(part) for part in node.values]
+        return "".join(part for part in parts if part is not None) if None not in parts else None
+    return None
+
+
+def literal_prefix(node: ast.expr | None) -> str:
+    """The literal beginning of a string that is completed at run time: by `+`, an f-string, or `%` and `.format`."""
+    whole = literal(node)
+    if whole is not None:
+        return whole
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left = literal(node.left)
+        return left + literal_prefix(node.right) if left is not None else literal_prefix(node.left)
+    if isinstance(node, ast.JoinedStr):
+        text = ""
+        for part in node.values:
+            whole = literal(part)
+            if whole is None:
+                return text
+            text += whole
+        return text
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+        return (literal(node.left) or "").partition("%")[0]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        return (literal(node.func.value) or "").partition("{")[0]
+    return ""
+
+
+def is_true(node: ast.expr | None) -> bool:
+    """Whether `node` is the constant True."""
+    return isinstance(node, ast.Constant) and node.value is True

@@ -217,7 +217,15 @@ def test_who_calls_fuse_tir_as_json(db: sqlite3.Connection) -> None:
     creator = matches[CREATOR.qualname]
     assert (creator["lang"], creator["path"], creator["line"], creator["keys"]) == ("cpp", FUSE_TIR_CC, 1271, [KEY])
     assert creator["callers"] == [
-        {"name": WRAPPER.qualname, "path": TRANSFORM_PY, "line": 823, "evidence": "registry", "via": KEY, "runs": {}}
+        {
+            "name": WRAPPER.qualname,
+            "path": TRANSFORM_PY,
+            "line": 823,
+            "col": 12,
+            "evidence": "registry",
+            "via": KEY,
+            "runs": {},
+        }
     ]
     assert creator["why_none"].startswith("no C++ caller: it is reached only through the ffi key")
     assert matches[INNER.qualname]["why_none"] is None
@@ -525,7 +533,7 @@ def test_a_call_that_only_a_run_saw_is_a_caller(index_with_runs: Path) -> None:
     [
         ("tvm.relax.backend.cuda.pipeline.legalize_passes", 60, "tvm.relax.backend.cuda.pipeline.legalize_passes"),
         ("tvm.relax.backend.cuda.pipeline.legalize_passes", 28, "…pipeline.legalize_passes"),
-        ("tvm::relax::FusedTIRConstructor::VisitExpr_(const CallNode*)", 40, "…VisitExpr_(const CallNode*)"),
+        ("tvm::relax::Fused::VisitExpr_(const CallNode*)", 30, "…Fused::VisitExpr_(const CallNode*)"),
     ],
 )
 def test_long_names_lose_their_leading_parts(name: str, room: int, short: str) -> None:

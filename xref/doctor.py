@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from xref.model import ExitCode, XrefError
+from xref.model import ExitCode, XrefError, shorten
 from xref.store import open_index, read_meta
 
 OLDEST_PYTHON = (3, 11)
@@ -243,8 +243,8 @@ def _state_lines(state: IndexState) -> Iterator[str]:
     for word, value in sorted(state.meta.items()):
         if word == "warnings":
             yield from (f"  warning: {warning}" for warning in json.loads(value))
-        elif value:
-            yield f"  {word}: {value}"
+        elif value and word != "settings":
+            yield f"  {word}: {shorten(value, 160)}"
     yield "  files: " + (", ".join(f"{count:,} {status}" for status, count in state.files.items()) or "none")
     yield from _gap_lines(state.gaps)
     total = sum(gap.count for gap in state.unresolved)

@@ -15,7 +15,7 @@ from xref.model import Evidence, Id
 from xref.query_names import COLUMNS, SymbolRow
 from xref.query_types import OBSERVED, OUTSIDE, CallSite, Crossing, KeyDefRow, Match, Place, RefRow
 
-_CLASSES = ("class", "struct", "union")
+CLASSES = ("class", "struct", "union")
 _CONSTRUCTORS = ("__init__", "__new__")
 
 
@@ -54,7 +54,7 @@ def _public(qualname: str, aliases: list[str]) -> str:
 
 def callable_ids(db: sqlite3.Connection, symbol: SymbolRow, *, members: bool = False) -> list[Id]:
     """The symbol, and for a class its constructors: calling the class runs them. With `members`, all its methods."""
-    if symbol.kind not in _CLASSES:
+    if symbol.kind not in CLASSES:
         return [symbol.id]
     rows = db.execute(
         "SELECT id FROM symbols WHERE parent_id = ?1 AND (kind = 'constructor' OR name IN (?2, ?3) OR"

@@ -87,6 +87,7 @@ def _call(site: CallSite) -> Object:
         "name": site.name,
         "path": site.path,
         "line": site.line,
+        "col": site.col,
         "evidence": site.evidence,
         "via": site.via,
         "runs": site.runs,

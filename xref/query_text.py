@@ -6,9 +6,11 @@ question that xref understands.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator
 
+from xref.model import Evidence, shorten
 from xref.query import Answer, PathAnswer
 from xref.query_keys import KeyAnswer, KeyCount
 from xref.query_names import SymbolRow, components, params_of
@@ -77,8 +79,9 @@ def _match_lines(match: Match, verb: str, limit: int, width: int) -> Iterator[st
     if verb == "where":
         yield from _where_lines(match, width)
         return
-    yield _heading(match)
-    yield f"  {place_of(symbol.path, symbol.line)}" + ("" if symbol.is_definition else "  (declared only)")
+    yield from _wrapped(_heading(match), width, "")
+    declared = "  (declared only)" if symbol.path and not symbol.is_definition else ""
+    yield f"  {place_of(symbol.path, symbol.line)}{declared}"
     if match.public != symbol.qualname:
         yield f"  imported as {match.public}"
     if match.through:
@@ -92,24 +95,30 @@ def _match_lines(match: Match, verb: str, limit: int, width: int) -> Iterator[st
             yield f"    {use.registered}  registers it"
         yield f"    {use.place or '(outside the tree)'}  is {use.name}"
     if verb == "overview":
-        yield from _overview_lines(match)
+        yield from _overview_lines(match, width)
     elif verb == "refs":
         yield from _ref_lines(match, limit, width)
     else:
         yield from _call_lines(match, verb, limit, width)
 
 
-def _overview_lines(match: Match) -> Iterator[str]:
+def _overview_lines(match: Match, width: int) -> Iterator[str]:
     for place in match.places:
         if (place.path, place.line) != (match.symbol.path, match.symbol.line):
             yield f"  {place.path}:{place.line}  {place.kind}"
     for base in match.bases:
         yield f"  {base}"
-    first = match.symbol.doc.strip().split("\n\n")[0]
-    if first:
-        yield f"  doc: {' '.join(first.split())[:300]}"
+    summary = _summary(match.symbol.doc)
+    if summary:
+        yield from _wrapped(f"doc: {summary}", width, "  ")
     counts = match.counts
     yield f"  calls of it: {counts['callers']}; calls from it: {counts['callees']}; references: {counts['refs']}"
+
+
+def _summary(doc: str) -> str:
+    """The first paragraph of a comment, up to doxygen's \\param and its like."""
+    first = re.split(r"\n\s*\n|[\\@](?:sa|param|tparam|returns?|note|see|code)\b", doc.strip(), maxsplit=1)[0]
+    return shorten(re.sub(r"[\\@]brief\s+", "", first), 300)
 
 
 def _where_lines(match: Match, width: int) -> Iterator[str]:
@@ -135,27 +144,38 @@ def _call_lines(match: Match, verb: str, limit: int, width: int) -> Iterator[str
         noun = verb.removesuffix("s") if near == 1 else verb
         yield f"  {near} {noun}" if verb == "callers" else f"  {near} call{'s' if near > 1 else ''} from it"
     shown = match.calls[:limit] if limit else match.calls
-    depth = 1
+    depth, inside, before = 1, "", ""
     for site in shown:
+        if site.inside != inside:
+            inside = site.inside
+            yield f"   in {inside or title(match.symbol)}"
         if site.depth != depth:
             depth = site.depth
             count = sum(other.depth == depth for other in match.calls)
             yield f"  {count} at {depth} calls' distance"
-        yield call_line(site, width)
+        line = call_line(site, width)
+        if line != before:  # several calls of one function in one line of code
+            yield line
+        before = line
     yield from _cut_line(len(match.calls) - len(shown))
     for distance, count in match.cut.items():
         yield f"  … {count} symbols at distance {distance} were not followed further"
     if match.why_none:
-        yield from _wrapped(match.why_none, width)
+        yield from _wrapped(match.why_none, width, "  ")
     if verb == "callees" and match.calls:
         for path, line, text, reason in match.unresolved[:_UNRESOLVED_SHOWN]:
             yield f"    {path}:{line}  unresolved  {text}  ({reason})"
         yield from _cut_line(len(match.unresolved) - len(match.unresolved[:_UNRESOLVED_SHOWN]), "unresolved calls")
 
 
-def _wrapped(sentence: str, width: int) -> list[str]:
+def _wrapped(text: str, width: int, indent: str) -> list[str]:
     return textwrap.wrap(
-        sentence, width, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+        text,
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent + "  ",
+        break_long_words=False,
+        break_on_hyphens=False,
     )
 
 
@@ -167,9 +187,9 @@ def _cut_line(count: int, what: str = "") -> Iterator[str]:
 def call_line(site: CallSite, width: int = WIDTH) -> str:
     """`path:line  evidence  name`, then what the edge goes by and what runs counted."""
     lead = f"    {place_of(site.path or None, site.line)}  {site.evidence}  "
-    extra = f"  via {site.via}" if site.via and site.evidence != OBSERVED else ""
-    extra += f"  ({site.via})" if site.via and site.evidence == OBSERVED else ""
-    extra += f"  in {site.inside}" if site.inside else ""
+    extra = ""
+    if site.via and site.evidence != Evidence.DIRECT:  # there it is the receiver's type: the name says enough
+        extra = f"  ({site.via})" if site.evidence == OBSERVED else f"  via {site.via}"
     extra += f"  -> {site.toward}" if site.toward else ""
     extra += "".join(f"  {run}: {count}x" for run, count in site.runs.items())
     name = shorten_name(site.name, width - len(lead))
@@ -187,12 +207,11 @@ def shorten_name(name: str, room: int) -> str:
     bare, paren, params = name.partition("(") if not name.startswith("(") else (name, "", "")
     parts = components(bare)
     joint = "::" if "::" in bare else "."
-    while len(parts) > 1:
+    short = name
+    while len(parts) > 2 and len(short) > max(room, _LEAST_NAME):  # a method without its class says too little
         parts.pop(0)
         short = "…" + joint.join(parts) + paren + params
-        if len(short) <= max(room, _LEAST_NAME):
-            return short
-    return "…" + joint.join(parts) + paren + params
+    return short
 
 
 def _ref_lines(match: Match, limit: int, width: int) -> Iterator[str]:

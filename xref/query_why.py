@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sqlite3
 
-from xref.query_answers import base_methods
+from xref.query_answers import CLASSES, base_methods
 from xref.query_names import SymbolRow, like_escape
 from xref.query_types import Match
 
@@ -41,6 +41,7 @@ def why_no_callers(db: sqlite3.Connection, match: Match) -> str | None:
         *_base_reasons(db, symbol),
         *_value_reasons(db, symbol, bool(match.keys)),
         *_kind_reasons(symbol),
+        *_class_reasons(db, symbol),
     ]
     spelled = _spelled(db, symbol)
     if not reasons:
@@ -49,20 +50,21 @@ def why_no_callers(db: sqlite3.Connection, match: Match) -> str | None:
 
 
 def _key_reasons(db: sqlite3.Connection, match: Match) -> list[str]:
-    if not match.keys:
+    keys = [key for key in match.keys if key.registry == "ffi"] or match.keys
+    if not keys or match.symbol.kind in CLASSES:
         return []
     shown = [
         f"the {key.registry} key {key.name} registered at {key.path}:{key.line}"
         + (f" (built under {key.guard})" if key.guard else "")
-        for key in match.keys[:_SHOWN]
+        for key in keys[:_SHOWN]
     ]
-    more = len(match.keys) - _SHOWN
+    more = len(keys) - _SHOWN
     text = " and ".join(shown) + (f" and {more} more keys" if more > 0 else "")
     used = any(
         db.execute(
             "SELECT 1 FROM key_uses WHERE registry = ? AND name = ? LIMIT 1", (key.registry, key.name)
         ).fetchone()
-        for key in match.keys
+        for key in keys
     )
     return [f"it is reached only through {text}" + ("" if used or match.calls else ", which nothing in the tree uses")]
 
@@ -87,7 +89,7 @@ def _value_reasons(db: sqlite3.Connection, symbol: SymbolRow, registered: bool) 
         (symbol.id,),
     ).fetchall()
     places = [f"{path}:{line}" for path, line, around in rows if not (registered and around == "static_init")]
-    if not places or symbol.kind in _DATA_KINDS:
+    if not places or symbol.kind in (*_DATA_KINDS, *CLASSES):
         return []
     verb = "its address is taken" if symbol.lang == "cpp" else "it is used as a value"
     return [f"{verb} at {_some(places)}, so it may be called through that value"]
@@ -105,6 +107,19 @@ def _kind_reasons(symbol: SymbolRow) -> list[str]:
     if symbol.kind in _KIND_REASONS:
         return [_KIND_REASONS[symbol.kind]]
     return [] if symbol.is_definition else ["the tree declares it, but does not define it"]
+
+
+def _class_reasons(db: sqlite3.Connection, symbol: SymbolRow) -> list[str]:
+    if symbol.kind not in CLASSES:
+        return []
+    rows = db.execute(
+        "SELECT s.qualname, s.path, s.line FROM relations r JOIN symbols s ON s.id = r.from_id"
+        " WHERE r.to_id = ? AND r.kind = 'base' ORDER BY s.path, s.line",
+        (symbol.id,),
+    ).fetchall()
+    derived = [f"{name} ({path}:{line})" for name, path, line in rows]
+    reasons = ["nothing constructs this class by name: see its references"]
+    return [*reasons, f"{len(derived)} classes derive from it: {_some(derived)}"] if derived else reasons
 
 
 def _spelled(db: sqlite3.Connection, symbol: SymbolRow) -> list[str]:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable
 from xref import graph
 from xref.model import Evidence, Id
 from xref.query_names import COLUMNS, SymbolRow
-from xref.query_types import OBSERVED, OUTSIDE, CallSite, Crossing, KeyDefRow, Match, Place, RefRow
+from xref.query_types import OBSERVED, OUTSIDE, CallSite, Crossing, KeyDefRow, Match, Place, RefRow, place_of
 
 CLASSES = ("class", "struct", "union")
 _CONSTRUCTORS = ("__init__", "__new__")
@@ -125,7 +125,7 @@ def _sites(db: sqlite3.Connection, edges: list[graph.Edge], direction: graph.Dir
     for edge, other in zip(edges, far, strict=True):
         row = rows.get(other)
         name, lang = (row.qualname, row.lang) if row else (OUTSIDE, "")
-        place = f"{row.path}:{row.line}" if row and row.path and direction == "callees" else ""
+        place = place_of(row.path, row.line) if row and row.path and direction == "callees" else ""
         sites.append(CallSite(other, name, lang, edge.path, edge.line, edge.col, edge.evidence, edge.via, place=place))
     return sites
 
@@ -209,7 +209,7 @@ def _merge_observed(db: sqlite3.Connection, ids: list[Id], direction: graph.Dire
         if not known or (path and not at_line and known[0].evidence == OBSERVED):
             row = others.get(other)
             name, lang = (row.qualname, row.lang) if row else (OUTSIDE, "")
-            place = f"{row.path}:{row.line}" if row and row.path and direction == "callees" else ""
+            place = place_of(row.path, row.line) if row and row.path and direction == "callees" else ""
             fallback = (row.path or "", row.line) if row and direction == "callers" else ("", 0)
             new = CallSite(other or 0, name, lang, path or fallback[0], line or fallback[1], 0, OBSERVED, kind)
             new.place = place

@@ -14,13 +14,14 @@ from xref.model import Evidence, shorten
 from xref.query import Answer, PathAnswer
 from xref.query_keys import KeyAnswer, KeyCount
 from xref.query_names import SymbolRow, components, params_of
-from xref.query_types import OBSERVED, CallSite, Match
+from xref.query_types import OBSERVED, CallSite, Match, place_of
 from xref.query_why import LANGUAGES
 
 WIDTH = 100
 _LEAST_NAME = 24
 _UNRESOLVED_SHOWN = 5
 _CANDIDATES_SHOWN = 30
+_PLACES_SHOWN = 8
 
 
 def answer_lines(answer: Answer, limit: int = 0, width: int = WIDTH) -> Iterator[str]:
@@ -64,11 +65,6 @@ def title(symbol: SymbolRow) -> str:
     return symbol.qualname
 
 
-def place_of(path: str | None, line: int) -> str:
-    """path:line; the path alone when the line is unknown."""
-    return "(outside the tree)" if path is None else f"{path}:{line}" if line else path
-
-
 def _heading(match: Match) -> str:
     symbol = match.symbol
     return f"{LANGUAGES.get(symbol.lang, symbol.lang)} {symbol.kind}  {title(symbol)}"
@@ -103,9 +99,11 @@ def _match_lines(match: Match, verb: str, limit: int, width: int) -> Iterator[st
 
 
 def _overview_lines(match: Match, width: int) -> Iterator[str]:
-    for place in match.places:
-        if (place.path, place.line) != (match.symbol.path, match.symbol.line):
-            yield f"  {place.path}:{place.line}  {place.kind}"
+    others = [place for place in match.places if (place.path, place.line) != (match.symbol.path, match.symbol.line)]
+    for place in others[:_PLACES_SHOWN]:
+        yield f"  {place.path}:{place.line}  {place.kind}"
+    if len(others) > _PLACES_SHOWN:
+        yield f"  … {len(others) - _PLACES_SHOWN} more (`xref where` lists them)"
     for base in match.bases:
         yield f"  {base}"
     summary = _summary(match.symbol.doc)
@@ -153,10 +151,10 @@ def _call_lines(match: Match, verb: str, limit: int, width: int) -> Iterator[str
             depth = site.depth
             count = sum(other.depth == depth for other in match.calls)
             yield f"  {count} at {depth} calls' distance"
-        line = call_line(site, width)
-        if line != before:  # several calls of one function in one line of code
-            yield line
-        before = line
+        text = call_line(site, width)
+        if text != before:  # several calls of one function in one line of code
+            yield text
+        before = text
     yield from _cut_line(len(match.calls) - len(shown))
     for distance, count in match.cut.items():
         yield f"  … {count} symbols at distance {distance} were not followed further"
@@ -271,8 +269,10 @@ def _path_lines(path: PathAnswer, width: int) -> Iterator[str]:
     if not hops:
         yield f"no path: {path.why_none}"
         for word, symbols in (("from", path.start), ("to", path.goal)):
-            for symbol in symbols[:_CANDIDATES_SHOWN]:
+            for symbol in symbols[:_PLACES_SHOWN]:
                 yield f"  {word}  {place_of(symbol.path, symbol.line)}  {title(symbol)}"
+            if len(symbols) > _PLACES_SHOWN:
+                yield f"  {word}  … {len(symbols) - _PLACES_SHOWN} more of that name"
         return
     yield f"{len(hops)} call{'s' if len(hops) > 1 else ''}"
     first = path.names.get(hops[0].caller)

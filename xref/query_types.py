@@ -16,6 +16,11 @@ EVIDENCE = (*Evidence, OBSERVED)
 """The words that `--evidence` takes."""
 
 
+def place_of(path: str | None, line: int) -> str:
+    """path:line; the path alone when the line is unknown (a member that the compiler declares by itself)."""
+    return "(outside the tree)" if path is None else f"{path}:{line}" if line else path
+
+
 class KeyDefRow(NamedTuple):
     """A row of the view `key_defs`."""
 

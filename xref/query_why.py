@@ -124,7 +124,7 @@ def _class_reasons(db: sqlite3.Connection, symbol: SymbolRow) -> list[str]:
 
 def _spelled(db: sqlite3.Connection, symbol: SymbolRow) -> list[str]:
     """Unresolved calls whose text has the symbol's name as a word: any of them may be a caller."""
-    if not re.fullmatch(r"\w+", symbol.name):
+    if symbol.kind == "macro" or not re.fullmatch(r"\w+", symbol.name):
         return []
     rows = db.execute(
         "SELECT path, line, text FROM unresolved WHERE text LIKE ? ESCAPE '\\' ORDER BY path, line",

@@ -13,6 +13,9 @@ from typing import NamedTuple
 MAX_CLAUSES = 16
 """A condition that would grow beyond this is cut to its first clauses: guards are for reading."""
 
+MAX_TOKENS = 120
+"""A longer condition is no condition that a person wrote: it is not read, so that nesting cannot exhaust the stack."""
+
 _TOKEN = re.compile(
     r"""\#\[(?P<ceq>=*)\[.*?\](?P=ceq)\]      # bracket comment
       | \#[^\n]*                              # comment
@@ -215,6 +218,8 @@ class _Parser:
         return result
 
     def one(self) -> Condition:
+        if len(self.rest) > MAX_TOKENS:
+            return ALWAYS
         if self._accept("NOT"):
             return negate(self.one())
         if self._accept("("):

@@ -334,7 +334,7 @@ def _python_roots(project: str, files: Sequence[SourceFile]) -> tuple[str, ...]:
     if project != "other":
         known = ("python", *(f"{part}/python" for part in FFI_PARTS))
         return tuple(name for name in known if any(path.startswith(f"{name}/") for path in paths))
-    packages = {os.path.dirname(path) for path in paths if os.path.basename(path) == "__init__.py"}
+    packages = {os.path.dirname(path) for path in paths if os.path.basename(path) == "__init__.py"} - {""}
     roots = set()
     for path in paths:
         folder = os.path.dirname(path)

@@ -7,6 +7,7 @@ connection to a finished index and refuses anything else with a message that say
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -140,6 +141,7 @@ class IndexBuilder:
         self._lock.__enter__()
         try:
             with _disk_errors(self.path):
+                self._remove_stale()
                 self.db = sqlite3.connect(self._partial, isolation_level=None)
                 for pragma in ("page_size = 8192", "journal_mode = OFF", "synchronous = OFF",
                                f"cache_size = -{_CACHE_KIB}", "temp_store = MEMORY", "locking_mode = EXCLUSIVE"):
@@ -158,6 +160,11 @@ class IndexBuilder:
                 self._discard()
         finally:
             self._lock.__exit__(None, None, None)
+
+    def _remove_stale(self) -> None:
+        """What indexers left behind that were killed: the lock says that none is at work."""
+        for left in self.path.parent.glob(f"{glob.escape(self.path.name)}.*.partial*"):
+            left.unlink(missing_ok=True)
 
     def _discard(self) -> None:
         with suppress(AttributeError, sqlite3.Error):

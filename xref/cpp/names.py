@@ -20,7 +20,7 @@ _INTERNAL_LINKAGE = (2, 3)
 class Declaration:
     """What xref knows of one declaration of a unit; `kind` is libclang's, `symbol_kind` ours."""
 
-    __slots__ = ("file", "id", "is_function", "key", "kind", "linkage", "name", "parent", "qualname", "symbol_kind", "usr")
+    __slots__ = ("file", "id", "is_function", "is_generic", "key", "kind", "linkage", "name", "parent", "qualname", "symbol_kind", "usr")
 
     def __init__(
         self, key: str, usr: str, kind: int, symbol_kind: str, name: str, qualname: str, linkage: str,
@@ -30,6 +30,8 @@ class Declaration:
         self.id: Id = symbol_id(key)
         self.name, self.qualname, self.linkage, self.parent = name, qualname, linkage, parent
         self.is_function = kind in kinds.FUNCTION_LIKE or symbol_kind == "lambda"
+        self.is_generic = False
+        """For a lambda: a parameter of type auto makes its body a template."""
         self.file = file
         """The tree-relative file of the declaration; "" outside the tree."""
 

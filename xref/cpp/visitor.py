@@ -77,6 +77,7 @@ class Visitor:
         self._hooks = hooks
         self._seen_externals = seen_externals
         self._emitted: set[tuple[str, Id, int, int]] = set()
+        self._mentioned: dict[Id, Declaration] = {}
         self.scopes: list[Declaration] = []
         self._definition_depth: list[bool] = []
         self._open_calls: list[_OpenCall] = []
@@ -137,6 +138,11 @@ class Visitor:
         if self._failure is not None:
             raise self._failure
         self._place_macro_references()
+        declared = {symbol for _, symbol, _, _ in self._emitted}
+        some_file = next(iter(self.facts.values()))
+        for id_, declaration in self._mentioned.items():
+            if id_ not in declared:  # what the compiler declares by itself: implicit constructors, assignments
+                self._name_only(declaration, self.facts.get(declaration.file, some_file))
 
     def _visit(self, cursor: CXCursor, parent: CXCursor, _data: object) -> int:
         try:
@@ -247,10 +253,16 @@ class Visitor:
         facts.refs.append(Ref(symbol, line, col, role, self._within()))
 
     def mention(self, declaration: Declaration, facts: FileFacts) -> None:
-        """Name a symbol that this walk may not declare, once per process."""
-        if declaration.file in self.facts or declaration.linkage == "none" or declaration.key in self._seen_externals:
+        """Name a symbol that this walk may not declare, once per process (of an owned file: once, after the walk)."""
+        if declaration.file in self.facts or declaration.linkage == "none":
+            self._mentioned[declaration.id] = declaration
+            return
+        if declaration.key in self._seen_externals:
             return
         self._seen_externals.add(declaration.key)
+        self._name_only(declaration, facts)
+
+    def _name_only(self, declaration: Declaration, facts: FileFacts) -> None:
         parent = declaration.parent
         while parent is not None and parent.kind != kinds.NAMESPACE:
             self.mention(parent, facts)
@@ -440,8 +452,14 @@ class Visitor:
     def _lambda(self, cursor: CXCursor, _parent: CXCursor) -> int:
         declaration = self.declare_lambda(cursor, "")
         self.emit_symbol(declaration, cursor, True)
+        declaration.is_generic = any("auto" in self._parameter_type(c) for c in children(cursor))
         self._descend_into(declaration, cursor)
         return CONTINUE
+
+    def _parameter_type(self, cursor: CXCursor) -> str:
+        if cursor.kind != kinds.PARAMETER:
+            return ""
+        return text(self._library.clang_getTypeSpelling(self._library.clang_getCursorType(cursor)))
 
     def _static_init(self, cursor: CXCursor, namespace: Declaration | None, file: str, purpose: str) -> int:
         """Code that runs when the library is loaded is a caller of its own, called by what it initialises."""
@@ -595,10 +613,22 @@ class Visitor:
         name = text(self._library.clang_getCursorSpelling(cursor))
         if len(call.candidates) > _MAX_CANDIDATES:
             reason = f"{len(call.candidates)} candidates"
+        elif self._in_template():
+            reason = "dependent on a template parameter"
         else:
-            reason = "dependent on a template parameter, or in code that did not compile"
+            reason = "in code that did not compile: a header or a type is missing"
         written = self.source_text(cursor) or name
         facts.unresolved.append(Unresolved(call.line, call.col, self._within(), written, reason))
+
+    def _in_template(self) -> bool:
+        """Whether the code is a template's, or a generic lambda's."""
+        for scope in reversed(self.scopes):
+            at: Declaration | None = scope
+            while at is not None:
+                if at.kind in kinds.TEMPLATES or at.is_generic:
+                    return True
+                at = at.parent
+        return False
 
     def _indirect_call(self, cursor: CXCursor, call: _OpenCall, callee: Declaration, facts: FileFacts) -> None:
         value = self.variable_values.get(self._library.clang_getCursorReferenced(cursor).decl)

@@ -5,6 +5,7 @@ Order of use: `plan_python`, `run_type_checker`, `python_jobs`, then `extract_py
 
 from __future__ import annotations
 
+from xref.python.cython import extract_cython
 from xref.python.extract import extract_python
 from xref.python.plan import PythonFile, PythonJob, PythonPlan, cut_jobs, plan_python
 from xref.python.typecheck import ensure_survey, run_type_checker
@@ -13,6 +14,7 @@ __all__ = [
     "PythonFile",
     "PythonJob",
     "PythonPlan",
+    "extract_cython",
     "extract_python",
     "plan_python",
     "python_jobs",

@@ -1,0 +1,209 @@
+"""Calls and references of one Cython file, by the names of its module: what is called through a variable whose class
+is not written down stays unresolved, and says so.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+from xref.model import Call, Evidence, FileFacts, Ref, Relation, Role, Symbol, Unresolved, shorten, symbol_id
+from xref.python.cython_declare import CythonModule, arguments, children, kind_of
+from xref.python.cython_parse import Parsed
+from xref.python.declarations import member_key
+
+_BUILTINS = frozenset(dir(builtins))
+_INITIALIZERS = ("__init__", "__cinit__")
+
+
+def walk_cython(module: CythonModule, parsed: Parsed, facts: FileFacts) -> None:
+    """Add calls, references and base-class relations of one file to its facts."""
+    walker = _Walker(module, parsed.rows, facts)
+    walker.visit(parsed.tree, "", {}, frozenset())
+
+
+class _Walker:
+    """`variables` maps a local name to the suffix of its class in the module, `hidden` are the other local names."""
+
+    def __init__(self, module: CythonModule, rows: list[str], facts: FileFacts) -> None:
+        self._module = module
+        self._rows = rows
+        self._facts = facts
+        self._externals: set[str] = set()
+
+    def visit(self, node: Any, suffix: str, variables: dict[str, str], hidden: frozenset[str]) -> None:
+        """Walk `node`, whose code is charged to the symbol `suffix`."""
+        kind = kind_of(node)
+        if kind in ("CClassDefNode", "PyClassDefNode"):
+            inner, _ = self._module.scopes[id(node)]
+            self._bases(inner)
+            for child in (*(node.decorators or ()), node.bases):
+                if child is not None:
+                    self.visit(child, suffix, variables, hidden)
+            if node.body is not None:
+                self.visit(node.body, inner, variables, hidden)
+            return
+        if kind in ("DefNode", "CFuncDefNode"):
+            self._function(node, kind, suffix, variables, hidden)
+            return
+        if kind in ("SimpleCallNode", "GeneralCallNode"):
+            self._call(node.function, suffix, variables, hidden)
+        elif kind in ("NameNode", "AttributeNode"):
+            self._reference(node, suffix, variables, hidden, Role.READ)
+        elif kind == "DecoratorNode" and kind_of(node.decorator) in ("NameNode", "AttributeNode"):
+            self._call(node.decorator, suffix, variables, hidden)
+        for child in children(node):
+            if (
+                kind not in ("SimpleCallNode", "GeneralCallNode")
+                or child is not node.function
+                or kind_of(child) not in ("NameNode", "AttributeNode")
+            ):
+                self.visit(child, suffix, variables, hidden)
+            else:
+                self._reference(child, suffix, variables, hidden, Role.CALL)
+                for inner_child in children(child):
+                    self.visit(inner_child, suffix, variables, hidden)
+
+    def _function(self, node: Any, kind: str, suffix: str, variables: dict[str, str], hidden: frozenset[str]) -> None:
+        inner, _ = self._module.scopes[id(node)]
+        for decorator in node.decorators or ():
+            self.visit(decorator, suffix, variables, hidden)
+        local, names = _locals(node, kind, self._module)
+        owner = suffix if self._module.kinds.get(suffix) == "class" else ""
+        args = arguments(node, kind)
+        static = any(getattr(d.decorator, "name", "") == "staticmethod" for d in node.decorators or ())
+        if owner and args and not static:
+            local[_argument_name(args[0])] = owner
+        if node.body is not None:
+            self.visit(node.body, inner, {**variables, **local}, (hidden - local.keys()) | (names - local.keys()))
+
+    def _bases(self, suffix: str) -> None:
+        for base in self._module.bases.get(suffix, ()):
+            if base in self._module.kinds:
+                own = symbol_id(member_key(self._module.name, suffix))
+                target = symbol_id(member_key(self._module.name, base))
+                self._facts.relations.append(Relation(own, "base", target))
+
+    def _resolve(self, node: Any, variables: dict[str, str], hidden: frozenset[str]) -> tuple[str, str]:
+        """("member", suffix), ("external", key), ("instance", class suffix), or ("", reason)."""
+        if kind_of(node) == "TypecastNode":
+            name = getattr(node.base_type, "name", "")
+            return ("instance", name) if self._module.kinds.get(name) == "class" else ("", _UNTYPED)
+        if kind_of(node) == "NameNode":
+            return self._resolve_name(str(node.name), variables, hidden)
+        if kind_of(node) != "AttributeNode":
+            return "", "the callee is the result of another expression"
+        what, value = self._resolve(node.obj, variables, hidden)
+        if what == "external":
+            return "external", f"{value}.{node.attribute}" if ":" in value else f"{value}:{node.attribute}"
+        if what == "instance" or (what == "member" and self._module.kinds.get(value) == "class"):
+            found = self._module.member(value, str(node.attribute))
+            return ("member", found) if found else ("", "the class has no attribute of that name in this module")
+        return "", _UNTYPED
+
+    def _resolve_name(self, name: str, variables: dict[str, str], hidden: frozenset[str]) -> tuple[str, str]:
+        if name in variables:
+            return "instance", variables[name]
+        if name in hidden:
+            return "", "the callee is a local variable"
+        if name in self._module.kinds:
+            return "member", name
+        if name in self._module.imports:
+            base, attribute = self._module.imports[name]
+            return "external", f"py:{base}:{attribute}" if attribute else f"py:{base}"
+        if name in _BUILTINS:
+            return "external", f"py:builtins:{name}"
+        return "", "the name is not declared in this module"
+
+    def _call(self, callee: Any, suffix: str, variables: dict[str, str], hidden: frozenset[str]) -> None:
+        caller = symbol_id(member_key(self._module.name, suffix))
+        line, column = self._position(callee)
+        what, value = self._resolve(callee, variables, hidden)
+        if what == "instance":
+            found = self._module.member(value, "__call__")
+            what, value = ("member", found) if found else ("", "the class has no __call__ in this module")
+        if what == "member" and self._module.kinds[value] in ("function", "method", "class"):
+            if self._module.kinds[value] == "class":
+                made = (self._module.member(value, name) for name in _INITIALIZERS)
+                value = next((found for found in made if found), value)
+            target = symbol_id(member_key(self._module.name, value))
+        elif what == "external":
+            target = self._external(value)
+        else:
+            text = shorten(self._rows[callee.pos[1] - 1].strip())
+            reason = value if not what else "the callee is a variable"
+            self._facts.unresolved.append(Unresolved(line, column, caller, text, reason))
+            return
+        self._facts.calls.append(Call(caller, target, Evidence.DIRECT, line, column))
+
+    def _external(self, key: str) -> int:
+        if key not in self._externals:
+            self._externals.add(key)
+            module, _, name = key.removeprefix("py:").partition(":")
+            qualname = f"{module}.{name}" if name else module
+            kind = "function" if name else "module"
+            self._facts.externals.append(Symbol(key, kind, qualname.rpartition(".")[2], qualname, 0, 0, 0))
+        return symbol_id(key)
+
+    def _reference(self, node: Any, suffix: str, variables: dict[str, str], hidden: frozenset[str], role: Role) -> None:
+        what, value = self._resolve(node, variables, hidden)
+        if what != "member":
+            return
+        line, column = self._position(node)
+        within = symbol_id(member_key(self._module.name, suffix))
+        self._facts.refs.append(Ref(symbol_id(member_key(self._module.name, value)), line, column, role, within))
+
+    def _position(self, node: Any) -> tuple[int, int]:
+        """Line and column of a node's own name; the parser gives the dot of an attribute."""
+        line, column = node.pos[1], node.pos[2]
+        if kind_of(node) == "AttributeNode" and 0 < line <= len(self._rows):
+            found = self._rows[line - 1].find(str(node.attribute), column)
+            column = found if found >= 0 else column
+        return line, column + 1
+
+
+_UNTYPED = "the receiver's type is unknown"
+
+
+def _argument_name(node: Any) -> str:
+    declarator = node.declarator
+    while declarator is not None and kind_of(declarator) != "CNameDeclaratorNode":
+        declarator = getattr(declarator, "base", None)
+    name = str(declarator.name) if declarator is not None else ""
+    return name or str(getattr(node.base_type, "name", "") or "")  # `self` without a type parses as a type
+
+
+def _locals(node: Any, kind: str, module: CythonModule) -> tuple[dict[str, str], frozenset[str]]:
+    """Names whose class is declared (`cdef C x`, a parameter `C x`), and all names that the function binds."""
+    typed: dict[str, str] = {}
+    names: set[str] = set()
+    for argument in arguments(node, kind):
+        name = _argument_name(argument)
+        names.add(name)
+        declared = getattr(argument.base_type, "name", "")
+        if module.kinds.get(declared) == "class" and declared != name:
+            typed[name] = declared
+    for star in (getattr(node, "star_arg", None), getattr(node, "starstar_arg", None)):
+        if star is not None:
+            names.add(str(star.name))
+    stack = [node.body] if node.body is not None else []
+    outer: set[str] = set()
+    while stack:
+        current = stack.pop()
+        what = kind_of(current)
+        if what == "GlobalNode":
+            outer.update(map(str, current.names))
+        if what in ("DefNode", "CFuncDefNode", "PyClassDefNode"):
+            continue
+        if what == "CVarDefNode":
+            declared = getattr(current.base_type, "name", "")
+            for declarator in current.declarators:
+                name = str(getattr(declarator, "name", "") or getattr(getattr(declarator, "base", None), "name", ""))
+                names.add(name)
+                if module.kinds.get(declared) == "class" and kind_of(declarator) == "CNameDeclaratorNode":
+                    typed[name] = declared
+        target = getattr(current, "lhs", None) if what.endswith("AssignmentNode") else getattr(current, "target", None)
+        if target is not None and kind_of(target) == "NameNode":
+            names.add(str(target.name))
+        stack += children(current)
+    return typed, frozenset(names - outer)

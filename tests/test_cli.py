@@ -219,7 +219,8 @@ def test_a_question_is_answered_without_the_indexer(small_index: Path) -> None:
     assert not set(out.stdout.splitlines()) & {"rich", "networkx", "clang", "clang.cindex", "sqlite_utils", "jinja2"}
 
 
-def test_ctrl_c_ends_with_130_and_one_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_kill_end_with_130_and_one_line(tmp_path: Path, number: signal.Signals) -> None:
     tree = tmp_path / "tree"
     (tree / "python" / "tvm").mkdir(parents=True)
     (tree / "python" / "tvm" / "__init__.py").write_text("def f(): pass\n")
@@ -235,7 +236,7 @@ def test_ctrl_c_ends_with_130_and_one_line(tmp_path: Path) -> None:
     assert process.stdout is not None
     assert process.stdout.readline() == "started\n"
     time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, "", "xref: interrupted: nothing was changed\n")
 

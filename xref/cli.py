@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -91,6 +92,23 @@ def cli() -> None:
 
 def _default_db() -> Path:
     return Path(os.environ.get("XREF_DB") or "data/xref.db")
+
+
+@contextmanager
+def _stopping_cleanly() -> Iterator[None]:
+    """SIGTERM and SIGHUP end like Ctrl-C, so that no half-written file stays behind."""
+    import signal
+
+    def stop(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    signals = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = [signal.signal(number, stop) for number in signals]
+    try:
+        yield
+    finally:
+        for number, handler in zip(signals, before, strict=True):
+            signal.signal(number, handler)
 
 
 def _processors() -> int:
@@ -363,7 +381,7 @@ def index(
     from xref.index import IndexOptions, run_index
 
     options = IndexOptions(path=path, db=db, jobs=jobs, only=only, force=force)
-    with progress_bar(show=not (quiet or as_json)) as progress:
+    with _stopping_cleanly(), progress_bar(show=not (quiet or as_json)) as progress:
         summary = run_index(options, progress)
     if as_json:
         write_json(summary_object(summary))

@@ -150,29 +150,16 @@ def base_methods(db: sqlite3.Connection, symbol_id: Id) -> list[SymbolRow]:
 
 
 def _through_bases(db: sqlite3.Connection, symbol: SymbolRow) -> list[CallSite]:
-    """Dispatching calls of the methods that `symbol` overrides: each may reach it.
+    """Dispatching calls of the C++ methods that `symbol` overrides: each may reach it.
 
-    The linker stores such calls, up to a number of overriders; this finds the rest by its rule: in C++ the receiver's
-    static type (`via`, empty for `Base::f(x)`, which dispatches nowhere) must be a base of the symbol's class. In
-    Python, calls of the base method by its overriders are taken to be `super().f(x)`.
+    The linker stores such calls up to a number of overriders; this finds the rest by its rule: the receiver's static
+    type (`via`, empty for `Base::f(x)`, which dispatches nowhere) is the symbol's class or a base of it.
     """
-    result: list[CallSite] = []
-    bases = base_methods(db, symbol.id)
-    types = _base_types(db, symbol) if bases and symbol.lang == "cpp" else set()
-    for base in bases:
-        edges = graph.edges_of(db, [base.id], "callers", {Evidence.DIRECT})
-        if symbol.lang == "cpp":
-            edges = [edge._replace(evidence=Evidence.VIRTUAL) for edge in edges if edge.via in types]
-        else:
-            rows = db.execute("SELECT from_id FROM relations WHERE to_id = ? AND kind = 'overrides'", (base.id,))
-            overriders = {from_id for (from_id,) in rows}
-            edges = [
-                edge._replace(evidence=Evidence.VIRTUAL, via=base.qualname)
-                for edge in edges
-                if edge.caller not in overriders
-            ]
-        result += _sites(db, edges, "callers")
-    return result
+    bases = base_methods(db, symbol.id) if symbol.lang == "cpp" else []
+    types = _base_types(db, symbol) if bases else set()
+    edges = graph.edges_of(db, [base.id for base in bases], "callers", {Evidence.DIRECT}) if bases else []
+    dispatching = [edge._replace(evidence=Evidence.VIRTUAL) for edge in edges if edge.via in types]
+    return _sites(db, dispatching, "callers")
 
 
 def _base_types(db: sqlite3.Connection, symbol: SymbolRow) -> set[str]:

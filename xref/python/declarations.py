@@ -71,7 +71,7 @@ def declare(module: str, tree: ast.Module) -> Declarations:
     pending: list[tuple[list[ast.stmt], str, str, str]] = [(tree.body, "", "", "module")]
     while pending:
         body, qual, suffix, kind = pending.pop(0)
-        statements = list(_statements(body))
+        statements = list(scope_statements(body))
         for node in statements:
             if isinstance(node, (*FUNCTION_NODES, ast.ClassDef)):
                 item = _definition(node, qual, suffix, kind, counts)
@@ -132,7 +132,7 @@ def _add_self_fields(result: Declarations, method: Declared) -> None:
     owner = result.quals.get(method.parent)
     if not first or owner is None:
         return
-    for statement in _statements(node.body):
+    for statement in scope_statements(node.body):
         for target in _targets(statement):
             for leaf in _leaves(target):
                 if (
@@ -149,7 +149,7 @@ def _decorator_name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
-def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+def scope_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements of a scope in source order: inside if, try, with, loops and match, not inside defs and classes."""
     stack = [iter(body)]
     while stack:

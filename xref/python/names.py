@@ -56,10 +56,20 @@ class Tree:
         self.failed = failed or {}
         self.ffi: dict[str, list[str]] = {}
         self._redirects: dict[str, str] = {}
+        self._injected: dict[tuple[str, str], Target] = {}
         for table in modules.values():
             self._redirects.update(table["redirects"])
             for target, namespace in table["fills"]:
                 self.ffi.setdefault(target, []).append(namespace)
+        self._inject()
+
+    def _inject(self) -> None:
+        """Settle `module.attribute = other_module` of any file, once all modules are known."""
+        for table in self.modules.values():
+            for holder, attribute, value in table["injected"]:
+                module, found = self.imported(*holder), self.imported(*value)
+                if module is not None and found is not None and module.kind == found.kind == "module":
+                    self._injected[module.module, attribute] = found
 
     def has(self, module: str, suffix: str) -> bool:
         """Whether the tree's `module` declares `suffix` ("" is the module itself)."""
@@ -119,7 +129,7 @@ class Tree:
                 if found is not None:
                     return found
         if kind:
-            return Target("member", module, name)
+            return self._injected.get((module, name)) or Target("member", module, name)
         inner = self._redirected(f"{module}.{name}")
         if self._is_module(inner):
             return Target("module", inner, "")

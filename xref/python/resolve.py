@@ -46,7 +46,7 @@ class Resolver:
             return self._bound(binding, name, owner)
         if name not in self._globals:
             target = self.tree.member(self.module, name)
-            if target is None and name in BUILTINS:
+            if name in BUILTINS and (target is None or target.kind == "ffi"):  # a filled module's own code
                 target = Target("external", "", f"builtins.{name}")
             self._globals[name] = target
         return self._globals[name]

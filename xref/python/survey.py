@@ -10,10 +10,11 @@ from __future__ import annotations
 import ast
 import marshal
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypedDict
 
-from xref.python.declarations import FUNCTION_NODES, declare
+from xref.python.declarations import FUNCTION_NODES, declare, scope_statements
 from xref.python.scratch import CURRENT, DEADLY, SURVEY, load_plan
 from xref.python.source import Source, read_source
 from xref.registry.python_dialects import redirected_modules
@@ -29,7 +30,8 @@ class ModuleTable(TypedDict):
     `exports`: a literal `__all__`, else None. `fills`: (target module, namespace) of calls that fill a module with
     FFI functions. `wrappers`: function -> prefix of the type key that it registers its argument under. `decorated`:
     functions whose name stands for what a decorator made of them. `redirects`: module names made at run time -> the
-    module that each stands for.
+    module that each stands for. `injected`: (imported module, attribute, imported value) of each `module.attribute =
+    value`: how TVM breaks import cycles (relax/op/__init__.py sets `expr._op_ffi_api`).
     """
 
     path: str
@@ -44,6 +46,7 @@ class ModuleTable(TypedDict):
     wrappers: dict[str, str]
     decorated: list[str]
     redirects: dict[str, str]
+    injected: list[tuple[tuple[str, str], str, tuple[str, str]]]
 
 
 _TRANSPARENT = frozenset({"staticmethod", "classmethod", "property", "overload", "typing.overload", "abstractmethod",
@@ -54,11 +57,12 @@ def survey_module(path: str, module: str, is_package: bool, source: Source) -> M
     """The table of one parsed module (an empty one when the file could not be parsed)."""
     table = ModuleTable(
         path=path, is_package=is_package, kinds={}, at={}, imports={}, stars=[], bases={}, exports=None, fills=[],
-        wrappers={}, decorated=[], redirects={},
+        wrappers={}, decorated=[], redirects={}, injected=[],
     )  # fmt: skip
     if source.tree is None:
         return table
-    for item in declare(module, source.tree).items:
+    declarations = declare(module, source.tree)
+    for item in declarations.items:
         table["kinds"][item.suffix] = item.kind
         node = item.node
         if isinstance(node, (*FUNCTION_NODES, ast.ClassDef)):
@@ -71,11 +75,16 @@ def survey_module(path: str, module: str, is_package: bool, source: Source) -> M
             if any(dotted(decorator) not in _TRANSPARENT for decorator in node.decorator_list):
                 table["decorated"].append(item.suffix)
     _read_statements(source.tree, module, is_package, table)
+    for item in declarations.items:
+        if isinstance(item.node, FUNCTION_NODES):
+            _read_injections(scope_statements(item.node.body), module, is_package, table)
     return table
 
 
 def _read_statements(tree: ast.Module, module: str, is_package: bool, table: ModuleTable) -> None:
-    for node in module_statements(tree):
+    statements = module_statements(tree)
+    _read_injections(statements, module, is_package, table)
+    for node in statements:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 name, target = bound_import(alias)
@@ -91,6 +100,23 @@ def _read_statements(tree: ast.Module, module: str, is_package: bool, table: Mod
             _read_call(node.value, module, table)
         elif isinstance(node, (ast.Assign, ast.AugAssign)):
             _read_exports(node, table)
+
+
+def _read_injections(statements: Iterable[ast.stmt], module: str, is_package: bool, table: ModuleTable) -> None:
+    imports: dict[str, tuple[str, str]] = {}
+    for node in statements:
+        if isinstance(node, ast.ImportFrom):
+            base = import_base(node, module, is_package)
+            imports.update((alias.asname or alias.name, (base, alias.name)) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            imports.update((name, (target, "")) for name, target in map(bound_import, node.names))
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Name):
+            value = imports.get(node.value.id) or table["imports"].get(node.value.id)
+            for target in node.targets:
+                if value and isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+                    holder = imports.get(target.value.id) or table["imports"].get(target.value.id)
+                    if holder:
+                        table["injected"].append((holder, target.attr, value))
 
 
 def _read_call(call: ast.Call, module: str, table: ModuleTable) -> None:

@@ -7,11 +7,12 @@ Names, paths and lines are those of TVM main (src/relax/transform/fuse_tir.cc, p
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from xref.cli import main
 from xref.model import (
     Call,
     Evidence,
@@ -29,6 +30,8 @@ from xref.model import (
     symbol_id,
 )
 from xref.store import IndexBuilder, open_index
+
+Run = Callable[..., tuple[int, str, str]]
 
 FUSE_TIR_CC = "src/relax/transform/fuse_tir.cc"
 TRANSFORM_H = "include/tvm/relax/transform.h"
@@ -290,3 +293,31 @@ def index_that_looks_large(small_index: Path, tmp_path_factory: pytest.TempPathF
         db.executemany("INSERT INTO sqlite_stat1 VALUES (?, ?, ?)", STATISTICS)
     db.close()
     return path
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, small_index: Path) -> Run:
+    """Run `xref ARGS` in this process on the small index: (exit code, stdout, stderr)."""
+    monkeypatch.setenv("XREF_DB", str(small_index))
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+    def call(*args: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as end:
+            main(list(args))
+        out = capsys.readouterr()
+        return int(end.value.code or 0), out.out, out.err
+
+    return call
+
+
+class Terminal:
+    """A stream that says it is a terminal."""
+
+    def __init__(self, stream: object) -> None:
+        self._stream = stream
+
+    def isatty(self) -> bool:
+        return True
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._stream, name)

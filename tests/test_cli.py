@@ -10,37 +10,16 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
-import click
 import pytest
-from conftest import CREATOR, FUSE_TIR_CC, KEY, build, py
+from conftest import CREATOR, FUSE_TIR_CC, KEY, Run, Terminal, build, py
 
 from xref import cli as cli_module
-from xref import cli_output, cli_reference, cli_summary
-from xref.cli import cli, main
+from xref import cli_output
 from xref.model import FileFacts, Lang, XrefError
-from xref.store import open_index
-from xref.summary import IndexSummary
 
-Run = Callable[..., tuple[int, str, str]]
 ROOT = Path(__file__).parent.parent
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, small_index: Path) -> Run:
-    """Run `xref ARGS` in this process on the small index: (exit code, stdout, stderr)."""
-    monkeypatch.setenv("XREF_DB", str(small_index))
-    monkeypatch.delenv("COLUMNS", raising=False)
-
-    def call(*args: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as end:
-            main(list(args))
-        out = capsys.readouterr()
-        return int(end.value.code or 0), out.out, out.err
-
-    return call
 
 
 def spawn(*args: str, db: Path, **env: str) -> subprocess.Popen[bytes]:
@@ -165,24 +144,11 @@ def test_what_the_output_cannot_encode_is_escaped(monkeypatch: pytest.MonkeyPatc
 def test_bold_needs_a_terminal_and_no_no_color(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name, color in (("plain", "1"), ("bold", "")):
         with (tmp_path / name).open("w", encoding="utf-8") as stream:
-            monkeypatch.setattr(sys, "stdout", _Terminal(stream))
+            monkeypatch.setattr(sys, "stdout", Terminal(stream))
             monkeypatch.setenv("NO_COLOR", color)
             cli_output.write_lines(["heading", "  line"])
     assert (tmp_path / "plain").read_text() == "heading\n  line\n"
     assert (tmp_path / "bold").read_text() == "\x1b[1mheading\x1b[0m\n  line\n"
-
-
-class _Terminal:
-    """A stream that says it is a terminal."""
-
-    def __init__(self, stream: object) -> None:
-        self._stream = stream
-
-    def isatty(self) -> bool:
-        return True
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._stream, name)
 
 
 # as a process
@@ -239,174 +205,6 @@ def test_ctrl_c_and_kill_end_with_130_and_one_line(tmp_path: Path, number: signa
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, "", "xref: interrupted: nothing was changed\n")
-
-
-# xref index
-
-
-def _summary(**changes: object) -> IndexSummary:
-    values: dict[str, object] = {
-        "unchanged": False,
-        "seconds": 12.34,
-        "tree": {"tree": "/src/tvm", "project": "tvm", "tvm_version": "0.26.0", "commit": "c7b458e946ab00", "era": "x"},
-        "files": {"ok": 1240, "degraded": 3, "failed": 1},
-        "degraded": {"missing header cutlass/cutlass.h": 2, "guarded by TVM_X": 1},
-        "failed": [("src/a.cc", "worker killed by signal 9")],
-        "symbols": 100_000,
-        "refs": 1_200_000,
-        "calls": {"direct": 250_000, "virtual": 90_000},
-        "unresolved": 4143,
-        "keys_defined": {"ffi": 2086, "type": 542},
-        "key_uses": {"resolved": 1600, "dangling": 1},
-        "dangling": [("ffi", "relax.gone", "python/tvm/a.py", 12)],
-        "warnings": ["submodules not checked out: 3rdparty/cutlass"],
-    }
-    return IndexSummary(**(values | changes))  # type: ignore[arg-type]
-
-
-def test_the_summary_hides_nothing() -> None:
-    assert list(cli_summary.summary_lines(_summary(), Path("data/xref.db"))) == [
-        "tvm 0.26.0 at /src/tvm",
-        "  commit c7b458e946ab, registrations x",
-        "  files       1,240 ok, 3 degraded, 1 failed",
-        "    2 degraded: missing header cutlass/cutlass.h",
-        "    1 degraded: guarded by TVM_X",
-        "    failed: src/a.cc: worker killed by signal 9",
-        "  symbols     100,000",
-        "  references  1,200,000",
-        "  calls       250,000 direct, 90,000 virtual; unresolved 4,143",
-        "  keys        defined: 2,086 ffi, 542 type",
-        "              used: 1,600 resolved, 1 dangling",
-        "    dangling: python/tvm/a.py:12  ffi relax.gone",
-        "  warning: submodules not checked out: 3rdparty/cutlass",
-        "  data/xref.db written in 12.3 s",
-    ]
-
-
-def test_an_unchanged_tree_takes_one_line() -> None:
-    lines = list(cli_summary.summary_lines(_summary(unchanged=True, seconds=0.4), Path("x.db")))
-    assert lines == ["unchanged: x.db is up to date with /src/tvm (0.4 s)"]
-
-
-def test_the_summary_as_json_names_its_parts() -> None:
-    value = json.loads(json.dumps(cli_summary.summary_object(_summary())))
-    assert value["exit_code"] == 4
-    assert value["failed"] == [{"path": "src/a.cc", "detail": "worker killed by signal 9"}]
-    assert value["dangling"] == [{"registry": "ffi", "name": "relax.gone", "path": "python/tvm/a.py", "line": 12}]
-
-
-def test_strict_counts_files_read_in_part() -> None:
-    degraded = _summary(failed=[])
-    assert cli_summary.exit_code(degraded, strict=False) == 0
-    assert cli_summary.exit_code(degraded, strict=True) == 4
-    assert cli_summary.exit_code(_summary(), strict=False) == 4
-
-
-def test_index_passes_on_what_was_typed(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import xref.index
-
-    seen = []
-    monkeypatch.setattr(xref.index, "run_index", lambda options, progress: seen.append(options) or _summary(failed=[]))
-    args = ("index", "tree", "--db", "x.db", "-j", "3", "--only", "src/*", "--only", "a.py", "--force")
-    code, out, _ = run(*args)
-    assert (code, out.splitlines()[0]) == (0, "tvm 0.26.0 at /src/tvm")
-    (options,) = seen
-    assert (options.path, options.db, options.jobs) == (Path("tree"), Path("x.db"), 3)
-    assert (options.only, options.force) == (("src/*", "a.py"), True)
-    assert run(*args, "--quiet")[1] == ""
-    assert json.loads(run(*args, "--json")[1])["symbols"] == 100_000
-    assert run(*args, "--strict")[0] == 4
-
-
-def test_an_unusable_tree_is_named(run: Run, tmp_path: Path) -> None:
-    code, out, err = run("index", str(tmp_path / "no such"), "--db", str(tmp_path / "x.db"))
-    assert (code, out) == (5, "")
-    assert "no such" in err
-
-
-def test_progress_is_silent_off_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with cli_summary.progress_bar(show=True) as progress:
-        progress(1, 2, "src/a.cc")
-    assert capsys.readouterr() == ("", "")
-
-
-def test_progress_on_a_terminal_shows_count_and_estimate(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("CI", raising=False)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "120")
-    with (tmp_path / "err").open("w", encoding="utf-8") as stream:
-        monkeypatch.setattr(sys, "stderr", _Terminal(stream))
-        with cli_summary.progress_bar(show=True) as progress:
-            progress(1, 2, "src/[a].cc")
-            progress(1, 40, "next phase")
-    shown = (tmp_path / "err").read_text(encoding="utf-8")
-    assert "1/40" in shown
-    assert "left" in shown
-
-
-# completion and documents
-
-
-def test_the_shell_completes_names(small_index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from click.shell_completion import ShellComplete
-
-    monkeypatch.setenv("XREF_DB", str(small_index))
-    complete = ShellComplete(cli, {}, "xref", "_XREF_COMPLETE")
-    assert [item.value for item in complete.get_completions(["callers"], "FuseT")] == ["FuseTIR"]
-    monkeypatch.setenv("XREF_DB", "none.db")
-    assert complete.get_completions(["callers"], "FuseT") == []
-
-
-def test_docs_cli_md_is_what_the_program_says() -> None:
-    """Rewrite it with `python -m xref.cli_reference`."""
-    text = cli_reference.DOCUMENT.read_text(encoding="utf-8")
-    assert text == cli_reference.document(text, cli)
-    prose = text.partition(cli_reference.MARK)[0]
-    for command in cli.commands.values():
-        assert f"`{command.name}" in prose or f"xref {command.name}" in prose, (
-            f"{command.name} is only in the reference"
-        )
-        assert command.help
-        for parameter in command.params:
-            assert isinstance(parameter, click.Argument) or getattr(parameter, "help", None), (
-                command.name,
-                parameter.name,
-            )
-
-
-def test_every_exit_code_is_documented() -> None:
-    from xref.model import ExitCode
-
-    prose = cli_reference.DOCUMENT.read_text(encoding="utf-8")
-    for code in (value for name, value in vars(ExitCode).items() if name.isupper()):
-        assert f"\n| {code} | " in prose
-
-
-def _documented_views() -> dict[str, list[str]]:
-    text = (ROOT / "docs" / "sql.md").read_text(encoding="utf-8")
-    views = {}
-    for section in text.split("\n## ")[1:]:
-        name, _, body = section.partition("\n")
-        views[name.strip()] = re.findall(r"^\| (\w+) \|", body, re.MULTILINE)[1:]
-    return views
-
-
-def test_docs_sql_md_has_every_view_and_column(small_index: Path) -> None:
-    db = open_index(small_index)
-    names = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'view'")]
-    live = {name: [row[1] for row in db.execute(f"PRAGMA table_info({name})")] for name in [*names, "meta"]}
-    db.close()
-    assert _documented_views() == live
-
-
-def test_the_sql_examples_run(small_index: Path) -> None:
-    text = (ROOT / "docs" / "sql.md").read_text(encoding="utf-8")
-    db = open_index(small_index)
-    for block in re.findall(r"```sql\n(.*?)```", text, re.DOTALL):
-        for statement in block.split(";"):
-            if statement.strip():
-                db.execute(statement).fetchall()
-    db.close()
 
 
 def test_errors_of_the_database_are_not_shown_as_tracebacks(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,16 +20,12 @@ from conftest import (
     build,
     cpp,
     id_of,
-    py,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
-from xref.model import Call, Evidence, FileFacts, KeyDef, Lang, Ref, Relation, Role, Status, Symbol, XrefError
+from xref.model import Call, Evidence, FileFacts, Lang, Relation, XrefError
 from xref.query import TERMS, Answer, Options, ask, parse_question, run
 from xref.query_json import answer_object
-from xref.query_names import components, find, is_suffix, parse_name
-from xref.query_near import names_with_prefix, near_names
+from xref.query_names import find
 from xref.query_text import WIDTH, answer_lines, shorten_name, trouble_lines
 from xref.store import open_index
 
@@ -40,121 +36,6 @@ def text_of(answer: Answer, limit: int = 0) -> str:
 
 def found(db: sqlite3.Connection, text: str, lang: str | None = None) -> list[str]:
     return [f"{symbol.qualname} {symbol.signature}".strip() for symbol in find(db, text, lang).symbols]
-
-
-# names
-
-
-@pytest.mark.parametrize(
-    ("text", "parts", "params"),
-    [
-        ("FuseTIR", ("FuseTIR",), None),
-        ("FuseTIR()", ("FuseTIR",), ()),
-        ("tvm::relax::transform::FuseTIR", ("tvm", "relax", "transform", "FuseTIR"), None),
-        ("relax.transform::FuseTIR?", ("relax", "transform", "FuseTIR"), None),
-        ("&FooNode::Bar", ("FooNode", "Bar"), None),
-        ("A::VisitExpr_(const CallNode* op, int)", ("A", "VisitExpr_"), ("const CallNode* op", "int")),
-        ("IRModule FuseTIR(IRModule mod)", ("FuseTIR",), ("IRModule mod",)),
-        ("void A::f(Map<K, V> m) const override", ("A", "f"), ("Map<K, V> m",)),
-        ("ffi::Array<Expr>::push_back", ("ffi", "Array", "push_back"), None),
-        ("X::operator()", ("X", "operator()"), None),
-        ("X::operator()(int)", ("X", "operator()"), ("int",)),
-        ("X::operator<<", ("X", "operator<<"), None),
-        ("X::operator bool", ("X", "operator bool"), None),
-        ("tvm::(anonymous)::f", ("tvm", "(anonymous)", "f"), None),
-        ("f::{lambda: relax.transform.FuseTIR}", ("f", "{lambda: relax.transform.FuseTIR}"), None),
-        ("m.f.<lambda>", ("m", "f", "<lambda>"), None),
-        ("…transform::FuseTIR", ("transform", "FuseTIR"), None),
-        ("~Foo", ("~Foo",), None),
-        ("", (), None),
-    ],
-)
-def test_names_are_split_as_people_write_them(
-    text: str, parts: tuple[str, ...], params: tuple[str, ...] | None
-) -> None:
-    assert parse_name(text)[1:] == (parts, params)
-
-
-_part = st.text("abcXYZ_019", min_size=1, max_size=6).filter(lambda text: not text.startswith("operator"))
-
-
-@given(st.lists(_part, min_size=1, max_size=5), st.data())
-def test_any_end_of_a_name_matches_it_with_either_separator(parts: list[str], data: st.DataObject) -> None:
-    start = data.draw(st.integers(0, len(parts) - 1))
-    typed = data.draw(st.sampled_from(["::", "."])).join(parts[start:])
-    for joint in ("::", "."):
-        assert components(joint.join(parts)) == parts
-        assert is_suffix(parse_name(typed).parts, joint.join(parts))
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        (
-            "FuseTIR",
-            [
-                "tvm::relax::FuseTIR IRModule FuseTIR(IRModule)",
-                "tvm::relax::transform::FuseTIR Pass FuseTIR()",
-                "tvm.relax.transform.transform.FuseTIR FuseTIR() -> tvm.ir.transform.Pass",
-            ],
-        ),
-        ("relax::FuseTIR", ["tvm::relax::FuseTIR IRModule FuseTIR(IRModule)"]),
-        ("FuseTIR(tvm::IRModule mod)", ["tvm::relax::FuseTIR IRModule FuseTIR(IRModule)"]),
-        ("tvm::relax::transform::FuseTIR", ["tvm::relax::transform::FuseTIR Pass FuseTIR()"]),
-        ("tvm.relax.transform.FuseTIR", ["tvm.relax.transform.transform.FuseTIR FuseTIR() -> tvm.ir.transform.Pass"]),
-        (
-            "VisitExpr_(const CallNode*)",
-            [
-                "tvm::relax::ExprVisitor::VisitExpr_ void VisitExpr_(const CallNode *)",
-                "tvm::relax::FusedTIRConstructor::VisitExpr_ void VisitExpr_(const CallNode *)",
-            ],
-        ),
-        (
-            "FusedTIRConstructor::VisitExpr_(TupleNode)",
-            ["tvm::relax::FusedTIRConstructor::VisitExpr_ void VisitExpr_(const TupleNode *)"],
-        ),
-        (
-            "relax::CollectBuffers(const ffi::Array<tirx::PrimExpr>& a, int)",
-            ["tvm::relax::(anonymous)::CollectBuffers int CollectBuffers(const ffi::Array<PrimExpr> &, int)"],
-        ),
-        (f"{FUSE_TIR_CC}:1273:5", ["tvm::relax::transform::FuseTIR::{lambda: pass_func}"]),
-        ("fuse_tir.cc:1265", ["tvm::relax::FuseTIR IRModule FuseTIR(IRModule)"]),
-        ("TIRFuseMutator", ["tvm::relax::TIRFuseMutator TIRFuseMutator"]),
-        ("TIRFuseMutator::TIRFuseMutator", ["tvm::relax::TIRFuseMutator::TIRFuseMutator TIRFuseMutator(IRModule)"]),
-        ("std::move", ["std::move"]),
-        ("mod", ["tvm::relax::FuseTIR::mod"]),
-        ("nothing.of.this", []),
-        ("VisitExpr_(const IfNode*)", []),
-    ],
-)
-def test_what_a_name_means(db: sqlite3.Connection, text: str, names: list[str]) -> None:
-    assert found(db, text) == names
-
-
-def test_a_key_means_what_it_runs(db: sqlite3.Connection) -> None:
-    assert "tvm::relax::transform::FuseTIR Pass FuseTIR()" in found(db, KEY)
-    assert "tvm::relax::FuseTIR IRModule FuseTIR(IRModule)" not in found(db, KEY)
-    assert find(db, KEY).keys == [("ffi", KEY)]
-    assert found(db, "relax.ext.coreml") == [f"{EMIT.qualname} {EMIT.signature}"]
-
-
-def test_a_member_is_found_through_the_alias_of_its_class(db: sqlite3.Connection) -> None:
-    assert found(db, "tvm.relax.BlockBuilder.emit") == [f"{EMIT.qualname} {EMIT.signature}"]
-
-
-def test_an_inherited_member_is_found_at_the_derived_class(tmp_path: Path) -> None:
-    base, derived = cpp("class", "n::Base", 1), cpp("class", "n::Derived", 5)
-    method = cpp("method", "n::Base::f", 2, "void f()", parent=id_of(base))
-    relations = [Relation(id_of(derived), "base", id_of(base)), Relation(id_of(base), "base", id_of(derived))]
-    build(tmp_path / "x.db", [FileFacts("a.cc", Lang.CPP, symbols=[base, derived, method], relations=relations)])
-    db = open_index(tmp_path / "x.db")
-    assert found(db, "Derived::f") == ["n::Base::f void f()"]
-    assert found(db, "Derived::g") == []
-    db.close()
-
-
-def test_one_language_can_be_asked_for(db: sqlite3.Connection) -> None:
-    assert found(db, "FuseTIR", "python") == [f"{WRAPPER.qualname} {WRAPPER.signature}"]
 
 
 # the language
@@ -296,74 +177,6 @@ def test_callers_of_callers(db: sqlite3.Connection) -> None:
     assert {site.toward for site in match.calls[1:]} == {WRAPPER.qualname}
 
 
-# nobody calls it
-
-
-def _why(tmp_path: Path, facts: FileFacts, name: str) -> str:
-    build(tmp_path / "x.db", [facts])
-    db = open_index(tmp_path / "x.db")
-    (match,) = ask(db, f"who calls {name}").matches
-    db.close()
-    assert match.why_none is not None
-    return match.why_none
-
-
-def test_calls_that_spell_the_name_are_listed(db: sqlite3.Connection) -> None:
-    (match,) = ask(db, "who calls CollectBuffers").matches
-    assert match.why_none is not None
-    assert match.why_none.endswith(f"1 unresolved call spells this name, at {FUSE_TIR_CC}:99")
-
-
-def test_an_address_taken_is_a_reason(tmp_path: Path) -> None:
-    f, g = cpp("function", "n::f", 1, "void f()"), cpp("function", "n::g", 5)
-    facts = FileFacts("a.cc", Lang.CPP, symbols=[f, g], refs=[Ref(id_of(f), 6, 3, Role.ADDRESS, id_of(g))])
-    assert _why(tmp_path, facts, "n::f") == (
-        "no caller found: its address is taken at a.cc:6, so it may be called through that value"
-    )
-
-
-def test_an_override_of_another_library_is_a_reason(tmp_path: Path) -> None:
-    f = cpp("method", "n::C::f", 1, "void f()")
-    llvm = Symbol("usr:llvm::Pass::f", "method", "f", "llvm::Pass::f", 0, 0, 0, is_definition=False)
-    relations = [Relation(id_of(f), "overrides", id_of(llvm))]
-    facts = FileFacts("a.cc", Lang.CPP, symbols=[f], externals=[llvm], relations=relations)
-    assert "it overrides llvm::Pass::f, which code outside the tree calls" in _why(tmp_path, facts, "C::f")
-
-
-def test_a_guarded_key_that_nothing_uses_is_said_so(tmp_path: Path) -> None:
-    f = cpp("function", "n::f", 1, "void f()")
-    facts = FileFacts("a.cc", Lang.CPP, symbols=[f], key_defs=[KeyDef("ffi", "n.f", "cpp", 9, id_of(f), "USE_CUDA")])
-    assert _why(tmp_path, facts, "n::f") == (
-        "no caller found: it is reached only through the ffi key n.f registered at a.cc:9 (built under USE_CUDA),"
-        " which nothing in the tree uses"
-    )
-
-
-def test_files_that_could_not_be_read_are_mentioned(tmp_path: Path) -> None:
-    f = cpp("function", "n::f", 1, "void f()")
-    facts = FileFacts("a.cc", Lang.CPP, Status.DEGRADED, "missing header", symbols=[f])
-    assert "(1 file is degraded: `xref doctor` lists them)" in _why(tmp_path, facts, "n::f")
-
-
-@pytest.mark.parametrize(
-    ("symbol", "reason"),
-    [
-        (cpp("lambda", "n::f::{lambda: g}", 3), "it is a lambda, run by whatever the code at a.cc:3 hands it to"),
-        (cpp("static_init", "n::{init: k}", 3), "it runs when its library is loaded"),
-        (cpp("field", "n::C::x", 3), "it is a field, which is not called: see its references"),
-        (cpp("function", "n::f", 3, is_definition=False), "the tree declares it, but does not define it"),
-    ],
-)
-def test_what_is_not_called_is_said_so(tmp_path: Path, symbol: Symbol, reason: str) -> None:
-    facts = FileFacts("a.cc", Lang.CPP, symbols=[symbol])
-    assert _why(tmp_path, facts, symbol.qualname) == f"no caller found: {reason}"
-
-
-def test_special_methods_are_called_by_python(tmp_path: Path) -> None:
-    facts = FileFacts("a.py", Lang.PYTHON, symbols=[py("method", "a.C.__add__", 3)])
-    assert "Python itself calls this special method" in _why(tmp_path, facts, "C.__add__")
-
-
 # other verbs
 
 
@@ -469,31 +282,6 @@ def test_overloads_of_one_name_are_answered_together(tmp_path: Path) -> None:
     db = _many(tmp_path, ["n::C::f"] * 7)
     assert len(ask(db, "who calls f").matches) == 7
     db.close()
-
-
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [("FuTIR", "FuseTIR"), ("fusetir", "FuseTIR"), ("FuesTIR", "FuseTIR"), ("FuseTIRs", "FuseTIR"), ("emti", "emit")],
-)
-def test_near_names_are_suggested(db: sqlite3.Connection, typed: str, meant: str) -> None:
-    answer = ask(db, f"who calls {typed}")
-    assert answer.exit_code == 1
-    assert answer.near[0] == meant
-    assert f"near: {meant}" in "\n".join(trouble_lines(answer))
-
-
-@pytest.mark.parametrize("typed", ["zzqqxx", '"; DROP', "%", "a*", "[", "ü", "()", "::"])
-def test_hopeless_names_suggest_nothing_and_break_nothing(db: sqlite3.Connection, typed: str) -> None:
-    assert near_names(db, typed) == []
-    assert not find(db, typed)
-
-
-def test_near_keys_are_suggested(db: sqlite3.Connection) -> None:
-    assert run(db, "key", ("relax.transform.FuseTiR",)).near == [KEY]
-
-
-def test_completion_offers_names(db: sqlite3.Connection) -> None:
-    assert names_with_prefix(db, "FuseT") == ["FuseTIR"]
 
 
 # runs

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 _BACKGROUND_TOKEN = "backgroundIndexProgress"
+_ENDED = "clangd ended before its background index was complete"
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,8 @@ def index_with_clangd(clangd: str, folder: Path, jobs: int) -> ClangdRun:
             _wait_for_index(_Server(process), folder, database[0]["file"])
             wall = time.monotonic() - started
             cpu, peak = _usage(process.pid)
+        except BrokenPipeError as error:
+            raise RuntimeError(_ENDED) from error
         finally:
             process.kill()
     return ClangdRun(
@@ -99,7 +102,7 @@ class _Server:
             name, _, value = line.partition(b":")
             length = int(value) if name.lower() == b"content-length" else length
         if not length:
-            raise RuntimeError("clangd ended before its background index was complete")
+            raise RuntimeError(_ENDED)
         message: dict[str, Any] = json.loads(self._from.read(length))
         return message
 

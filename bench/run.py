@@ -65,7 +65,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         peer = None
         if clangd is not None:
             write_compile_commands(folder, tree.root, units, _flags(tree))
-            peer = index_with_clangd(clangd, folder, options.jobs)
+            try:
+                peer = index_with_clangd(clangd, folder, options.jobs)
+            except RuntimeError as error:
+                print(f"bench: {error}", file=sys.stderr)
+                return 1
     if figures is None:
         return 1
     _report(figures, peer)

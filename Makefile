@@ -11,7 +11,7 @@ JOBS ?= auto
 PYTHON := $(VENV)/bin/python
 INPUTS := pyproject.toml scripts/bootstrap xref/system_packages.txt
 
-.PHONY: help demo test check format bench clean
+.PHONY: help demo test check format bench clean FORCE
 
 help: ## what the targets do
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -40,7 +40,13 @@ clean: ## remove the environment, indexes, the site and build output (downloads 
 	@find data site -mindepth 1 ! -name README.md -delete
 	@find . -name __pycache__ -not -path './.git/*' -prune -exec rm -rf {} +
 
-# Stamps inside the environment: they go when it goes, and are older than what they were made from after a change.
+# Stamps inside the environment: they go when it goes, and are older than what they were made from after a change. One
+# whose Python no longer runs (an upgraded system) is made anew.
+ifneq ($(shell $(PYTHON) -c 'import xref' 2>&1),)
+$(VENV)/.run $(VENV)/.dev: FORCE
+endif
+FORCE:
+
 $(VENV)/.run: $(INPUTS)
 	@scripts/bootstrap $(VENV)
 	@touch $@

@@ -25,7 +25,7 @@ from xref.model import ExitCode, FileFacts, Lang, Status, XrefError
 from xref.store import IndexBuilder, open_index, read_meta
 from xref.summary import IndexSummary, summarize
 from xref.tree import SourceFile, Tree, find_tree
-from xref.workers import Task, Workers
+from xref.workers import Failure, Task, Workers
 
 Progress = Callable[[int, int, str], None]
 _LANG = {"unit": Lang.CPP, "header": Lang.CPP, "python": Lang.PYTHON, "cython": Lang.CYTHON}
@@ -48,7 +48,9 @@ class IndexOptions:
 class _Run:
     """The state of one indexing run."""
 
+    whole: Tree
     tree: Tree
+    """`whole`, restricted to the files that `--only` names."""
     builder: IndexBuilder
     plan: CppPlan | None = None
     pch: Pch = field(default_factory=lambda: Pch(""))
@@ -61,7 +63,8 @@ class _Run:
 def run_index(options: IndexOptions, progress: Progress = lambda done, total, label: None) -> IndexSummary:
     """Index a tree. Raises `XrefError`; on any failure, and on Ctrl-C, the old index stays as it was."""
     started = time.monotonic()
-    tree = find_tree(options.path, options.only)
+    whole = find_tree(options.path)
+    tree = find_tree(options.path, options.only) if options.only else whole
     identity = _identity(tree, options)
     if _is_unchanged(options, tree, identity):
         return summarize(options.db, unchanged=True, seconds=time.monotonic() - started)
@@ -69,13 +72,13 @@ def run_index(options: IndexOptions, progress: Progress = lambda done, total, la
     toolchain = find_toolchain() if units else None
     with IndexBuilder(options.db) as builder, tempfile.TemporaryDirectory(prefix="xref-") as scratch_name:
         scratch = Path(scratch_name)
-        run = _Run(tree, builder, warnings=list(tree.notes))
+        run = _Run(whole, tree, builder, warnings=list(tree.notes))
         _announce(run)
         with ThreadPoolExecutor(1) as checker:
             python = _plan_python(tree, scratch)
             types = checker.submit(python_part.run_type_checker, python, options.jobs) if python is not None else None
             if toolchain is not None:
-                run.plan = _plan_cpp(tree, toolchain.arguments)
+                run.plan = _plan_cpp(run, toolchain.arguments)
                 run.pch = build_pch(run.plan, scratch)
             with Workers(options.jobs, _initialize_worker, (run.plan, run.pch)) as workers:
                 _extract(run, workers, python, types, progress)
@@ -180,7 +183,8 @@ def _plan_python(tree: Tree, scratch: Path) -> python_part.PythonPlan | None:
     return python_part.plan_python(tree.root, paths, tree.python_roots, folder) if paths else None
 
 
-def _plan_cpp(tree: Tree, toolchain: tuple[str, ...]) -> CppPlan:
+def _plan_cpp(run: _Run, toolchain: tuple[str, ...]) -> CppPlan:
+    tree = run.whole
     arguments = [
         f"-std={tree.cpp_std}",
         *(f"-I{folder}" for folder in tree.include_dirs),
@@ -192,7 +196,8 @@ def _plan_cpp(tree: Tree, toolchain: tuple[str, ...]) -> CppPlan:
     ]
     units = [f.path for f in tree.files if f.kind == "unit" and not f.skip]
     headers = [f.path for f in tree.files if f.kind == "header" and not f.skip]
-    return plan_cpp(tree.root, units, headers, tree.include_dirs, arguments)
+    wanted = frozenset(f.path for f in run.tree.files if not f.skip)
+    return plan_cpp(tree.root, units, headers, tree.include_dirs, arguments, wanted)
 
 
 # extraction
@@ -238,8 +243,8 @@ def _extract(
             progress(workers.done, workers.total, task.label)
 
 
-def _receive(run: _Run, workers: Workers, task: Task, result: object, problem: str) -> None:
-    if problem:
+def _receive(run: _Run, workers: Workers, task: Task, result: object, problem: Failure | None) -> None:
+    if problem is not None:
         _failed(run, workers, task, problem)
         return
     if isinstance(result, UnitResult):
@@ -253,16 +258,17 @@ def _receive(run: _Run, workers: Workers, task: Task, result: object, problem: s
         _store(run, one)
 
 
-def _failed(run: _Run, workers: Workers, task: Task, problem: str) -> None:
+def _failed(run: _Run, workers: Workers, task: Task, problem: Failure) -> None:
     """A unit whose worker died is tried once more without the precompiled header; then its files are failed."""
-    if task.run is _cpp_task and task.label not in run.retried:
-        run.retried.add(task.label)
+    if problem.crashed and task.run is _cpp_task and not run.retried.issuperset(task.paths):
+        run.retried.update(task.paths)
+        run.warnings.append(f"{task.label}: {problem.words}; tried again without the precompiled header")
         job: UnitJob = task.arguments[0]
         workers.submit([_unit_task(UnitJob(job.main, job.owned, job.language, False), False)])
         return
     for path in task.paths:
         run.arrived.add(path)
-        run.builder.set_status(path, Status.FAILED, problem, 0)
+        run.builder.set_status(path, Status.FAILED, problem.words, 0)
 
 
 def _store(run: _Run, facts: FileFacts) -> None:

@@ -32,6 +32,14 @@ class Task:
     paths: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Failure:
+    """Why a task has no result; `crashed`: its process died or was stopped, so that another way may succeed."""
+
+    words: str
+    crashed: bool
+
+
 class Workers:
     """A pool of `jobs` processes. Use as a context manager: leaving it stops what still runs."""
 
@@ -62,9 +70,9 @@ class Workers:
             self._pending[self._pool.submit(task.run, TASK_SECONDS, *task.arguments)] = task
             self.total += 1
 
-    def finished(self, seconds: float) -> list[tuple[Task, Any, str]]:
-        """(task, result, "") or (task, None, why it failed) of each task that ends within `seconds` (at least one
-        unless time runs out); [] when none is pending."""
+    def finished(self, seconds: float) -> list[tuple[Task, Any, Failure | None]]:
+        """(task, result, None) or (task, None, failure) of each task that ends within `seconds` (at least one unless
+        time runs out); [] when none is pending."""
         if not self._pending:
             return []
         ready, _ = wait(self._pending, timeout=seconds, return_when=FIRST_COMPLETED)
@@ -81,17 +89,17 @@ class Workers:
         return bool(self._pending)
 
 
-def _outcome(future: Future[Any]) -> tuple[Any, str]:
+def _outcome(future: Future[Any]) -> tuple[Any, Failure | None]:
     try:
-        return future.result(), ""
+        return future.result(), None
     except TimeoutError:
-        return None, f"stopped after {TASK_SECONDS:.0f} s"
+        return None, Failure(f"stopped after {TASK_SECONDS:.0f} s", True)
     except pebble.ProcessExpired as error:
-        return None, f"the worker process died ({_exit_words(error.exitcode)})"
+        return None, Failure(f"the worker process died ({_exit_words(error.exitcode)})", True)
     except MemoryError:
-        return None, "out of memory"
+        return None, Failure("out of memory", True)
     except Exception as error:  # a defect of ours in one file must not cost the others
-        return None, f"internal error: {type(error).__name__}: {error}"
+        return None, Failure(f"internal error: {type(error).__name__}: {error}", False)
 
 
 def _exit_words(code: int | None) -> str:

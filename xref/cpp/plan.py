@@ -50,9 +50,15 @@ class CppPlan:
 
 
 def plan_cpp(
-    root: Path, units: Iterable[str], headers: Iterable[str], include_dirs: Iterable[str], arguments: Iterable[str]
+    root: Path,
+    units: Iterable[str],
+    headers: Iterable[str],
+    include_dirs: Iterable[str],
+    arguments: Iterable[str],
+    wanted: frozenset[str] | None = None,
 ) -> CppPlan:
-    """The plan for `units` and `headers` (tree-relative); `include_dirs` are absolute, in order."""
+    """The plan for `units` and `headers` (tree-relative); `include_dirs` are absolute, in order. `wanted` restricts the
+    files that are parsed for their facts, not what is known of the tree."""
     units, headers = sorted(units), sorted(headers)
     known = frozenset((*units, *headers))
     prefix = str(root).rstrip("/") + "/"
@@ -62,12 +68,19 @@ def plan_cpp(
     public = [h for h in headers if h.startswith(public_folders)] if public_folders else []
     private = [h for h in headers if h not in set(public)]
     owners = _claim(units, private, graph)
-    jobs = [UnitJob("", tuple(group), "c++", False) for group in _groups(public)]
+    if wanted is None:
+        wanted = known
+    jobs = [UnitJob("", tuple(group), "c++", False) for group in _groups([h for h in public if h in wanted])]
     claimed: dict[str, list[str]] = {}
+    alone_headers = [h for h in private if h not in owners and h in wanted]
     for header, unit in owners.items():
-        claimed.setdefault(unit, []).append(header)
-    jobs += [UnitJob(unit, (unit, *sorted(claimed.get(unit, ()))), _language(unit), True) for unit in units]
-    jobs += [UnitJob(header, (header,), "c++", True) for header in private if header not in owners]
+        if header in wanted:
+            claimed.setdefault(unit, []).append(header)
+    for unit in units:
+        owned = ((unit,) if unit in wanted else ()) + tuple(sorted(claimed.get(unit, ())))
+        if owned:
+            jobs.append(UnitJob(unit, owned, _language(unit), True))
+    jobs += [alone(header) for header in alone_headers]
     return CppPlan(
         str(root), known, tuple(arguments), _pch_headers(units, graph, frozenset(public), folders), tuple(jobs)
     )

@@ -140,8 +140,10 @@ class Visitor:
         self._place_macro_references()
         declared = {symbol for _, symbol, _, _ in self._emitted}
         some_file = next(iter(self.facts.values()))
-        for id_, declaration in self._mentioned.items():
+        while self._mentioned:
+            id_, declaration = self._mentioned.popitem()
             if id_ not in declared:  # what the compiler declares by itself: implicit constructors, assignments
+                declared.add(id_)
                 self._name_only(declaration, self.facts.get(declaration.file, some_file))
 
     def _visit(self, cursor: CXCursor, parent: CXCursor, _data: object) -> int:

@@ -42,7 +42,7 @@ clean: ## remove the environment, indexes, the site and build output (downloads 
 
 # Stamps inside the environment: they go when it goes, and are older than what they were made from after a change. One
 # whose Python no longer runs (an upgraded system) is made anew.
-ifneq ($(shell { $(PYTHON) -c 'import xref'; } 2>&1),)
+ifneq ($(shell $(PYTHON) -c 'import xref' >/dev/null 2>&1 || echo gone),)
 $(VENV)/.run $(VENV)/.dev: FORCE
 endif
 FORCE:

@@ -34,8 +34,8 @@ _POLL_SECONDS = 0.25
 
 @dataclass(frozen=True)
 class IndexOptions:
-    """`path` is the tree, `db` the index; `jobs` worker processes; `only` globs of files; `force` rebuilds, and lets the
-    index of another tree be replaced."""
+    """`path` is the tree, `db` the index; `jobs` worker processes; `only` globs of files; `force` rebuilds, and lets
+    the index of another tree be replaced."""
 
     path: Path
     db: Path
@@ -60,7 +60,7 @@ class _Run:
     call_expressions: int = 0
 
 
-def run_index(options: IndexOptions, progress: Progress = lambda done, total, label: None) -> IndexSummary:
+def run_index(options: IndexOptions, progress: Progress = lambda _done, _total, _label: None) -> IndexSummary:
     """Index a tree. Raises `XrefError`; on any failure, and on Ctrl-C, the old index stays as it was."""
     started = time.monotonic()
     whole = find_tree(options.path)
@@ -169,9 +169,7 @@ def _announce(run: _Run) -> None:
     """Give every source file its row; those out of scope get their final status now."""
     for file in run.tree.files:
         lang = _LANG[file.kind]
-        run.builder.add_file(
-            file.path, lang, _sha256(run.tree.root, file), file.size, file.mtime_ns, file.guard
-        )
+        run.builder.add_file(file.path, lang, _sha256(run.tree.root, file), file.size, file.mtime_ns, file.guard)
         if file.skip:
             run.builder.set_status(file.path, Status.SKIPPED, file.skip, 0)
 
@@ -235,7 +233,8 @@ def _extract(
             if reason:
                 run.warnings.append(f"Python types are missing: {reason}")
             workers.submit(
-                Task("python", python_part.extract_python, (job,), tuple(f.path for f in job.files)) for job in python_part.python_jobs(python)
+                Task("python", python_part.extract_python, (job,), tuple(f.path for f in job.files))
+                for job in python_part.python_jobs(python)
             )
             waiting = False
         for task, result, problem in workers.finished(_POLL_SECONDS):
@@ -296,5 +295,3 @@ def _meta(run: _Run, identity: dict[str, str], clang: str, started: float) -> li
         ("pch", run.pch.problem or ("none" if not run.pch.path else "ok")),
         ("warnings", json.dumps(run.warnings)),
     ]
-
-

@@ -1,6 +1,6 @@
-"""Joins what files say of each other: uses of keys to their definitions, calls through keys, virtual calls to overriders.
+"""Joins what files say of each other: uses of keys to definitions, calls through keys, virtual calls to overriders.
 
-Works on the rows of a whole index; each rule is stated at its function. What a rule has to cut is a row in `unresolved`.
+Works on the rows of a whole index; each rule is stated at its function. What a rule cuts is a row in `unresolved`.
 """
 
 from __future__ import annotations
@@ -91,7 +91,9 @@ def _link_virtual_calls(db: sqlite3.Connection) -> None:
     """
     overriders: dict[Id, list[Id]] = defaultdict(list)
     derived: dict[Id, list[Id]] = defaultdict(list)
-    for source, kind, target in db.execute("SELECT from_id, kind, to_id FROM relation WHERE kind IN ('overrides', 'base')"):
+    for source, kind, target in db.execute(
+        "SELECT from_id, kind, to_id FROM relation WHERE kind IN ('overrides', 'base')"
+    ):
         (overriders if kind == "overrides" else derived)[target].append(source)
     classes: dict[str, list[Id]] = defaultdict(list)
     for id_, qualname in db.execute("SELECT id, qualname FROM symbol WHERE kind IN ('class', 'struct')"):

@@ -35,8 +35,9 @@ def open_index(path: Path) -> sqlite3.Connection:
         version = db.execute("PRAGMA user_version").fetchone()[0]
         is_index = db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'symbol'").fetchone()[0]
     except sqlite3.Error as error:
-        raise XrefError(f"{path} is not an xref index ({error}): remove it, or name another --db",
-                        ExitCode.NO_INDEX) from error
+        raise XrefError(
+            f"{path} is not an xref index ({error}): remove it, or name another --db", ExitCode.NO_INDEX
+        ) from error
     if not is_index:
         db.close()
         raise XrefError(f"{path} is a database, but not an xref index: name another --db", ExitCode.NO_INDEX)
@@ -44,8 +45,9 @@ def open_index(path: Path) -> sqlite3.Connection:
         db.close()
         age = "newer" if version > SCHEMA_VERSION else "older"
         remedy = "upgrade xref" if version > SCHEMA_VERSION else "run `xref index` again"
-        raise XrefError(f"{path} has the {age} schema {version}, this xref reads {SCHEMA_VERSION}: {remedy}",
-                        ExitCode.NO_INDEX)
+        raise XrefError(
+            f"{path} has the {age} schema {version}, this xref reads {SCHEMA_VERSION}: {remedy}", ExitCode.NO_INDEX
+        )
     return db
 
 
@@ -107,19 +109,23 @@ def _disk_errors(path: Path) -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         if "full" in str(error):
-            raise XrefError(f"{path}: the disk is full; free space, or name a --db elsewhere",
-                            ExitCode.UNUSABLE_INPUT) from error
+            raise XrefError(
+                f"{path}: the disk is full; free space, or name a --db elsewhere", ExitCode.UNUSABLE_INPUT
+            ) from error
         if "readonly" in str(error) or "unable to open" in str(error) or "disk I/O" in str(error):
-            raise XrefError(f"{path} cannot be written ({error}): name a --db elsewhere",
-                            ExitCode.UNUSABLE_INPUT) from error
+            raise XrefError(
+                f"{path} cannot be written ({error}): name a --db elsewhere", ExitCode.UNUSABLE_INPUT
+            ) from error
         raise
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise XrefError(f"{path}: the disk is full; free space, or name a --db elsewhere",
-                            ExitCode.UNUSABLE_INPUT) from error
+            raise XrefError(
+                f"{path}: the disk is full; free space, or name a --db elsewhere", ExitCode.UNUSABLE_INPUT
+            ) from error
         if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM, errno.ENOTDIR, errno.EISDIR):
-            raise XrefError(f"{path} cannot be written ({error.strerror}): name a --db elsewhere",
-                            ExitCode.UNUSABLE_INPUT) from error
+            raise XrefError(
+                f"{path} cannot be written ({error.strerror}): name a --db elsewhere", ExitCode.UNUSABLE_INPUT
+            ) from error
         raise
 
 
@@ -143,8 +149,14 @@ class IndexBuilder:
             with _disk_errors(self.path):
                 self._remove_stale()
                 self.db = sqlite3.connect(self._partial, isolation_level=None)
-                for pragma in ("page_size = 8192", "journal_mode = OFF", "synchronous = OFF",
-                               f"cache_size = -{_CACHE_KIB}", "temp_store = MEMORY", "locking_mode = EXCLUSIVE"):
+                for pragma in (
+                    "page_size = 8192",
+                    "journal_mode = OFF",
+                    "synchronous = OFF",
+                    f"cache_size = -{_CACHE_KIB}",
+                    "temp_store = MEMORY",
+                    "locking_mode = EXCLUSIVE",
+                ):
                     self.db.execute(f"PRAGMA {pragma}")
                 self.db.executescript(_sql("schema.sql"))
                 self.db.execute("BEGIN")
@@ -183,14 +195,17 @@ class IndexBuilder:
             cursor = db.execute(
                 "INSERT INTO file(path, lang, lines, sha256, size, mtime_ns, status, detail, guard)"
                 " VALUES (?, ?, 0, ?, ?, ?, 'failed', 'no facts arrived', ?)",
-                (path, lang, sha256, size, mtime_ns, guard))
+                (path, lang, sha256, size, mtime_ns, guard),
+            )
             self._file_ids[path] = int(cursor.lastrowid or 0)
 
     def set_status(self, path: str, status: Status, detail: str, lines: int) -> None:
         """State how far `path` could be read."""
         with self.writing() as db:
-            db.execute("UPDATE file SET status = ?, detail = ?, lines = max(lines, ?) WHERE id = ?",
-                       (status, detail, lines, self._file_ids[path]))
+            db.execute(
+                "UPDATE file SET status = ?, detail = ?, lines = max(lines, ?) WHERE id = ?",
+                (status, detail, lines, self._file_ids[path]),
+            )
 
     def knows_file(self, path: str) -> bool:
         """Whether `path` was announced."""
@@ -206,22 +221,53 @@ class IndexBuilder:
         with self.writing() as db:
             db.executemany(
                 "INSERT INTO location VALUES (?, ?, ?, ?, ?, ?)",
-                ((symbol_identity(s), "definition" if s.is_definition else "declaration", file_id, s.line, s.col,
-                  s.end_line) for s in facts.symbols))
-            db.executemany("INSERT INTO ref VALUES (?, ?, ?, ?, ?, ?)",
-                           ((r.symbol, file_id, r.line, r.col, r.role, r.within) for r in facts.refs))
-            db.executemany("INSERT INTO call VALUES (?, ?, ?, ?, ?, ?, ?)",
-                           ((c.caller, c.callee, c.evidence, file_id, c.line, c.col, c.via) for c in facts.calls))
-            db.executemany("INSERT INTO unresolved_call VALUES (?, ?, ?, ?, ?, ?)",
-                           ((file_id, *u) for u in facts.unresolved))
+                (
+                    (
+                        symbol_identity(s),
+                        "definition" if s.is_definition else "declaration",
+                        file_id,
+                        s.line,
+                        s.col,
+                        s.end_line,
+                    )
+                    for s in facts.symbols
+                ),
+            )
+            db.executemany(
+                "INSERT INTO ref VALUES (?, ?, ?, ?, ?, ?)",
+                ((r.symbol, file_id, r.line, r.col, r.role, r.within) for r in facts.refs),
+            )
+            db.executemany(
+                "INSERT INTO call VALUES (?, ?, ?, ?, ?, ?, ?)",
+                ((c.caller, c.callee, c.evidence, file_id, c.line, c.col, c.via) for c in facts.calls),
+            )
+            db.executemany(
+                "INSERT INTO unresolved_call VALUES (?, ?, ?, ?, ?, ?)", ((file_id, *u) for u in facts.unresolved)
+            )
             db.executemany("INSERT OR IGNORE INTO relation VALUES (?, ?, ?)", facts.relations)
             db.executemany("INSERT INTO include VALUES (?, ?, ?)", ((file_id, *i) for i in facts.includes))
-            db.executemany("INSERT INTO key_def VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                           ((k.registry, k.name, k.side, file_id, k.line, k.symbol, k.guard, k.note)
-                            for k in facts.key_defs))
-            db.executemany("INSERT INTO key_use VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                           ((k.registry, k.name, k.side, file_id, k.line, k.col, k.within, k.calls, k.optional,
-                             UseStatus.DANGLING) for k in facts.key_uses))
+            db.executemany(
+                "INSERT INTO key_def VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                ((k.registry, k.name, k.side, file_id, k.line, k.symbol, k.guard, k.note) for k in facts.key_defs),
+            )
+            db.executemany(
+                "INSERT INTO key_use VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    (
+                        k.registry,
+                        k.name,
+                        k.side,
+                        file_id,
+                        k.line,
+                        k.col,
+                        k.within,
+                        k.calls,
+                        k.optional,
+                        UseStatus.DANGLING,
+                    )
+                    for k in facts.key_uses
+                ),
+            )
 
     def _merge(self, id_: Id, file_id: int | None, lang: Lang, symbol: Symbol) -> None:
         """Keep the best row: a definition before a declaration before an external, then the first in path order."""
@@ -246,10 +292,28 @@ class IndexBuilder:
         with self.writing() as db:
             db.executemany(
                 "INSERT INTO symbol VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                ((id_, s.key, lang, s.kind, s.name, s.qualname,
-                  file_id if file_id is not None else self._file_ids.get(s.path), s.line, s.col, s.end_line,
-                  s.signature, s.doc, s.parent, s.is_definition, s.linkage, s.access)
-                 for id_, (_, file_id, lang, s) in sorted(self._symbols.items())))
+                (
+                    (
+                        id_,
+                        s.key,
+                        lang,
+                        s.kind,
+                        s.name,
+                        s.qualname,
+                        file_id if file_id is not None else self._file_ids.get(s.path),
+                        s.line,
+                        s.col,
+                        s.end_line,
+                        s.signature,
+                        s.doc,
+                        s.parent,
+                        s.is_definition,
+                        s.linkage,
+                        s.access,
+                    )
+                    for id_, (_, file_id, lang, s) in sorted(self._symbols.items())
+                ),
+            )
 
     def set_meta(self, items: Iterable[tuple[str, str]]) -> None:
         """Write facts about the index itself; a known key is overwritten."""
@@ -261,8 +325,10 @@ class IndexBuilder:
         with self.writing() as db:
             db.execute("COMMIT")
             db.executescript(_sql("indexes.sql"))
-            db.execute("INSERT INTO name_trigram(rowid, name) SELECT min(id), name FROM symbol"
-                       " WHERE kind NOT IN ('local', 'parameter') GROUP BY name")
+            db.execute(
+                "INSERT INTO name_trigram(rowid, name) SELECT min(id), name FROM symbol"
+                " WHERE kind NOT IN ('local', 'parameter') GROUP BY name"
+            )
             db.execute("ANALYZE")
             db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             db.close()

@@ -59,11 +59,7 @@ def summarize(path: Path, unchanged: bool, seconds: float) -> IndexSummary:
             db.execute("SELECT count(*) FROM ref").fetchone()[0],
             dict(db.execute("SELECT evidence, count(*) FROM call GROUP BY evidence ORDER BY 2 DESC")),
             db.execute("SELECT count(*) FROM unresolved_call").fetchone()[0],
-            dict(
-                db.execute(
-                    "SELECT registry, count(DISTINCT name) FROM key_def GROUP BY registry ORDER BY 2 DESC"
-                )
-            ),
+            dict(db.execute("SELECT registry, count(DISTINCT name) FROM key_def GROUP BY registry ORDER BY 2 DESC")),
             dict(db.execute("SELECT status, count(*) FROM key_use GROUP BY status ORDER BY 2 DESC")),
             db.execute(
                 "SELECT registry, name, path, line FROM key_uses WHERE status = 'dangling' ORDER BY 1, 2, 3, 4"

@@ -59,9 +59,9 @@ class Workers:
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if kind is not None or self._pending:
-            self._pool.stop()
+            self._pool.stop()  # type: ignore[no-untyped-call]  # pebble 5.2 leaves them untyped
         else:
-            self._pool.close()
+            self._pool.close()  # type: ignore[no-untyped-call]
         self._pool.join()
 
     def submit(self, tasks: Iterable[Task]) -> None:
@@ -98,7 +98,7 @@ def _outcome(future: Future[Any]) -> tuple[Any, Failure | None]:
         return None, Failure(f"the worker process died ({_exit_words(error.exitcode)})", True)
     except MemoryError:
         return None, Failure("out of memory", True)
-    except Exception as error:  # a defect of ours in one file must not cost the others
+    except Exception as error:  # noqa: BLE001  # a defect of ours in one file must not cost the others
         return None, Failure(f"internal error: {type(error).__name__}: {error}", False)
 
 

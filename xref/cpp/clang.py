@@ -1,7 +1,8 @@
 """A thin ctypes binding of the libclang functions that xref calls once per cursor.
 
-`clang.cindex` wraps every result in an object and asks for strings eagerly; a walk over TVM visits twenty million cursors,
-so the hot calls are bound here directly, on structures whose layout is libclang's stable C interface (clang-c/Index.h).
+`clang.cindex` wraps every result in an object and asks for strings eagerly; a walk over TVM visits twenty million
+cursors, so the hot calls are bound here directly, on structures whose layout is libclang's stable C interface
+(clang-c/Index.h).
 """
 
 from __future__ import annotations
@@ -299,11 +300,10 @@ def visit(cursor: CXCursor, callback: Callable[[CXCursor, CXCursor, object], int
     def guarded(child: CXCursor, parent: CXCursor, data: object) -> int:
         try:
             return callback(child, parent, data)
-        except BaseException as error:  # ctypes would print and drop it
+        except BaseException as error:  # noqa: BLE001  # ctypes would print and drop it
             failure.append(error)
             return 0
 
     load().clang_visitChildren(cursor, ctypes.cast(VISITOR(guarded), c_void_p), None)
     if failure:
         raise failure[0]
-

@@ -20,7 +20,20 @@ _INTERNAL_LINKAGE = (2, 3)
 class Declaration:
     """What xref knows of one declaration of a unit; `kind` is libclang's, `symbol_kind` ours."""
 
-    __slots__ = ("file", "id", "is_function", "is_generic", "key", "kind", "linkage", "name", "parent", "qualname", "symbol_kind", "usr")
+    __slots__ = (
+        "file",
+        "id",
+        "is_function",
+        "is_generic",
+        "key",
+        "kind",
+        "linkage",
+        "name",
+        "parent",
+        "qualname",
+        "symbol_kind",
+        "usr",
+    )
 
     def __init__(
         self, key: str, usr: str, kind: int, symbol_kind: str, name: str, qualname: str, linkage: str,

@@ -12,13 +12,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
 _PCH_SHARE = 0.04
 """A public header that this share of the units includes goes into the precompiled header (25 of TVM main's 651)."""
 _UMBRELLA_SIZE = 130
 """Headers of one umbrella unit: two or three units for TVM, so that two workers share them."""
-
 
 
 @dataclass(frozen=True)

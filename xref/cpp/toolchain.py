@@ -52,9 +52,10 @@ def find_toolchain() -> Toolchain:
 
 
 def _compiler_headers(words: str) -> list[str]:
-    """Folders that hold stddef.h: none named (libclang may find its own), clang's of the same major, gcc's, any clang's."""
+    """Folders that hold stddef.h: none named (libclang may find its own), clang's of one major, gcc's, any clang's."""
     major = re.search(r"version (\d+)", words)
-    same, other = [], []
+    same: list[str] = []
+    other: list[str] = []
     for root in ("/usr/lib", "/usr/local/lib", "/opt/homebrew/opt", "/Library/Developer/CommandLineTools/usr/lib"):
         for pattern in ("llvm-*/lib/clang/*/include", "clang/*/include", "llvm*/lib/clang/*/include"):
             for folder in sorted(Path(root).glob(pattern), reverse=True):
@@ -74,7 +75,9 @@ def _gcc_headers() -> list[str]:
         folder = answer.stdout.strip()
         if (Path(folder) / "stddef.h").is_file():
             found.append(folder)
-    found += [str(p) for p in sorted(Path("/usr/lib/gcc").glob("*/*/include"), reverse=True) if (p / "stddef.h").is_file()]
+    found += [
+        str(p) for p in sorted(Path("/usr/lib/gcc").glob("*/*/include"), reverse=True) if (p / "stddef.h").is_file()
+    ]
     return list(dict.fromkeys(found))
 
 

@@ -106,7 +106,7 @@ def _with_deep_stack(work: Callable[[], _Result]) -> _Result:
     def run() -> None:
         try:
             outcome.append(work())
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001  # raised again in the caller's thread
             failure.append(error)
 
     sys.setrecursionlimit(_RECURSION_LIMIT)

@@ -1,4 +1,4 @@
-"""Everything that looks at C++ calls and variables for a string-keyed table, as one object for the visitor."""
+"""Everything that looks at C++ calls and variables for a string-keyed table, as one object for the walk."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from xref.registry import cpp_ffi, cpp_passes, cpp_types
 if TYPE_CHECKING:
     from xref.cpp.clang import CXCursor
     from xref.cpp.names import Declaration
-    from xref.cpp.visitor import Visitor
+    from xref.cpp.walk import Walk
 
 _CALL_HOOKS = (cpp_ffi.on_call, cpp_passes.on_call)
 _VARIABLE_HOOKS = (cpp_types.on_variable,)
 
 
 class CppRegistries:
-    """The visitor's hooks; see `xref.cpp.visitor.Hooks`."""
+    """The visitor's hooks; see `xref.cpp.walk.Hooks`."""
 
-    def on_call(self, visitor: Visitor, call: CXCursor, callee: Declaration) -> None:
+    def on_call(self, walk: Walk, call: CXCursor, callee: Declaration) -> None:
         """Ask each mechanism about a call."""
         for hook in _CALL_HOOKS:
-            hook(visitor, call, callee)
+            hook(walk, call, callee)
 
-    def on_variable(self, visitor: Visitor, cursor: CXCursor, variable: Declaration) -> None:
+    def on_variable(self, walk: Walk, cursor: CXCursor, variable: Declaration) -> None:
         """Ask each mechanism about a variable."""
         for hook in _VARIABLE_HOOKS:
-            hook(visitor, cursor, variable)
+            hook(walk, cursor, variable)

@@ -1,4 +1,4 @@
-"""FFI global functions in C++: registrations and look-ups of every TVM era, by the method that the code ends up calling.
+"""FFI global functions in C++: registrations and look-ups of every TVM era, by the method that the code calls.
 
 Macros (TVM_REGISTER_GLOBAL, TVM_FFI_REGISTER_GLOBAL, TVM_FFI_STATIC_INIT_BLOCK, and those of single files such as
 TOPI_DEF_BCAST_OP) need no form of their own: after expansion each is a call of one of these methods.
@@ -15,7 +15,7 @@ from xref.registry.cpp_values import argument, function_of, string_of
 
 if TYPE_CHECKING:
     from xref.cpp.names import Declaration
-    from xref.cpp.visitor import Visitor
+    from xref.cpp.walk import Walk
 
 REGISTRY = "ffi"
 
@@ -69,72 +69,72 @@ NAMES = frozenset(form.rsplit("::", 1)[1] for form in (*DEFINITIONS, *OPENERS, *
 """The methods' last names: a cheap first look at a call."""
 
 
-def on_call(visitor: Visitor, call: CXCursor, callee: Declaration) -> None:
+def on_call(walk: Walk, call: CXCursor, callee: Declaration) -> None:
     """Record the key that this call defines or looks up, if any."""
     if callee.name not in NAMES:
         return
     qualname = callee.qualname
     if (definition := DEFINITIONS.get(qualname)) is not None:
-        _define(visitor, call, argument(call, definition.name), argument(call, definition.target), callee.name)
+        _define(walk, call, argument(call, definition.name), argument(call, definition.target), callee.name)
     elif (body := BODIES.get(qualname)) is not None:
-        opener = _opener(visitor, call)
+        opener = _opener(walk, call)
         if opener is not None:
-            visitor.consumed.add(visitor.token(opener))
-            name = argument(opener, OPENERS[_qualname(visitor, opener)])
-            _define(visitor, call, name, argument(call, body.target), callee.name)
+            walk.consumed.add(walk.token(opener))
+            name = argument(opener, OPENERS[_qualname(walk, opener)])
+            _define(walk, call, name, argument(call, body.target), callee.name)
     elif qualname in OPENERS:
-        if visitor.token(call) not in visitor.consumed:
-            _define(visitor, call, argument(call, OPENERS[qualname]), None, callee.name)
+        if walk.token(call) not in walk.consumed:
+            _define(walk, call, argument(call, OPENERS[qualname]), None, callee.name)
     elif (look_up := LOOK_UPS.get(qualname)) is not None:
-        _use(visitor, call, argument(call, look_up.name), look_up.optional)
+        _use(walk, call, argument(call, look_up.name), look_up.optional)
 
 
-def _qualname(visitor: Visitor, call: CXCursor) -> str:
-    callee = visitor.declarations.of(load().clang_getCursorReferenced(call))
+def _qualname(walk: Walk, call: CXCursor) -> str:
+    callee = walk.declarations.of(load().clang_getCursorReferenced(call))
     return callee.qualname if callee is not None else ""
 
 
-def _opener(visitor: Visitor, call: CXCursor) -> CXCursor | None:
+def _opener(walk: Walk, call: CXCursor) -> CXCursor | None:
     """The call that opened the chain `Register("name").set_body(..)`: the receiver's receiver, and so on."""
     cursor: CXCursor | None = call
     while cursor is not None:
         inner = [c for c in children(cursor) if c.kind in kinds.EXPRESSIONS]
         cursor = inner[0] if inner else None
-        if cursor is not None and cursor.kind == kinds.CALL_EXPR and _qualname(visitor, cursor) in OPENERS:
+        if cursor is not None and cursor.kind == kinds.CALL_EXPR and _qualname(walk, cursor) in OPENERS:
             return cursor
     return None
 
 
 def _define(
-    visitor: Visitor, call: CXCursor, name_cursor: CXCursor | None, target_cursor: CXCursor | None, method: str
+    walk: Walk, call: CXCursor, name_cursor: CXCursor | None, target_cursor: CXCursor | None, method: str
 ) -> None:
     name = string_of(name_cursor)
-    file, line, col = visitor.position(name_cursor if name_cursor is not None else call)
-    facts = visitor.facts.get(file)
+    file, line, col = walk.position(name_cursor if name_cursor is not None else call)
+    facts = walk.facts.get(file)
     if facts is None:
         return
     if name is None:
-        visitor.note_unreadable(file, line, col, call, f"name of a registered {REGISTRY} key is not a constant")
+        walk.note_unreadable(file, line, col, call, f"name of a registered {REGISTRY} key is not a constant")
         return
-    target, note = function_of(visitor, target_cursor, name) if target_cursor is not None else (None, "no body")
+    target, note = function_of(walk, target_cursor, name) if target_cursor is not None else (None, "no body")
     if target is not None:
-        visitor.registered.add(target.id)
-        visitor.mention(target, facts)
+        walk.registered.add(target.id)
+        walk.mention(target, facts)
     facts.key_defs.append(
         KeyDef(REGISTRY, name, "cpp", line, target.id if target is not None else None, note=note or method)
     )
 
 
-def _use(visitor: Visitor, call: CXCursor, name_cursor: CXCursor | None, optional: bool) -> None:
+def _use(walk: Walk, call: CXCursor, name_cursor: CXCursor | None, optional: bool) -> None:
     name = string_of(name_cursor)
-    file, line, col = visitor.position(name_cursor if name is not None and name_cursor is not None else call)
-    facts = visitor.facts.get(file)
+    file, line, col = walk.position(name_cursor if name is not None and name_cursor is not None else call)
+    facts = walk.facts.get(file)
     if facts is None:
         return
     if name is None:
-        visitor.note_unreadable(file, line, col, call, f"name of a looked-up {REGISTRY} key is known only at run time")
+        walk.note_unreadable(file, line, col, call, f"name of a looked-up {REGISTRY} key is known only at run time")
         return
-    scope = visitor.scope
+    scope = walk.scope
     facts.key_uses.append(
         KeyUse(REGISTRY, name, "cpp", line, col, scope.id if scope is not None else None, True, optional)
     )

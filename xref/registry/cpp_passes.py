@@ -13,7 +13,7 @@ from xref.registry.cpp_values import argument, function_of, string_of
 
 if TYPE_CHECKING:
     from xref.cpp.names import Declaration
-    from xref.cpp.visitor import Visitor
+    from xref.cpp.walk import Walk
 
 REGISTRY = "pass"
 
@@ -43,7 +43,7 @@ MAKERS = {
 NAMES = frozenset(form.rsplit("::", 1)[1] for form in MAKERS)
 
 
-def on_call(visitor: Visitor, call: CXCursor, callee: Declaration) -> None:
+def on_call(walk: Walk, call: CXCursor, callee: Declaration) -> None:
     """Record the pass that this call makes, if it makes one."""
     if callee.name not in NAMES:
         return
@@ -54,12 +54,12 @@ def on_call(visitor: Visitor, call: CXCursor, callee: Declaration) -> None:
     name = string_of(name_cursor)
     if name is None or name_cursor is None or name.endswith("*"):
         return
-    file, line, _ = visitor.position(name_cursor)
-    facts = visitor.facts.get(file)
+    file, line, _ = walk.position(name_cursor)
+    facts = walk.facts.get(file)
     if facts is None:
         return
     if maker.function is not None:
-        target, note = function_of(visitor, argument(call, maker.function), name)
+        target, note = function_of(walk, argument(call, maker.function), name)
     else:
-        target, note = visitor.scope, "a sequence of passes"
+        target, note = walk.scope, "a sequence of passes"
     facts.key_defs.append(KeyDef(REGISTRY, name, "cpp", line, target.id if target is not None else None, note=note))

@@ -14,18 +14,18 @@ from xref.registry.cpp_values import string_of
 
 if TYPE_CHECKING:
     from xref.cpp.names import Declaration
-    from xref.cpp.visitor import Visitor
+    from xref.cpp.walk import Walk
 
 REGISTRY = "type"
 MEMBER = "_type_key"
 
 
-def on_variable(visitor: Visitor, cursor: CXCursor, variable: Declaration) -> None:
+def on_variable(walk: Walk, cursor: CXCursor, variable: Declaration) -> None:
     """Record the type key that this class member holds, if it is one."""
     if variable.name != MEMBER or variable.parent is None:
         return
-    file, line, _ = visitor.position(cursor)
-    facts = visitor.facts.get(file)
+    file, line, _ = walk.position(cursor)
+    facts = walk.facts.get(file)
     if facts is None:
         return
     for child in children(cursor):

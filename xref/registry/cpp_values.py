@@ -1,12 +1,13 @@
 """What an argument in C++ is: the string it holds, the function it stands for. Read from the tree, after macros.
 
 Strings may be literals (the compiler has joined them), constants, or sums of these; a part known only at run time ends
-the string, and `*` says so. Functions may be names, addresses, casts of an overload, lambdas, or variables that hold one.
+the string, and `*` says so. Functions may be names, addresses, casts of an overload, lambdas, or variables of these.
 """
 
 from __future__ import annotations
 
 import codecs
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xref.cpp import kinds
@@ -14,7 +15,7 @@ from xref.cpp.clang import CXCursor, children, load, text
 
 if TYPE_CHECKING:
     from xref.cpp.names import Declaration
-    from xref.cpp.visitor import Visitor
+    from xref.cpp.walk import Walk
 
 _MAX_DEPTH = 24
 _EVALUATED_STRING = 4  # CXEval_StrLiteral
@@ -56,7 +57,7 @@ def string_of(cursor: CXCursor | None, depth: int = 0) -> str | None:
     return string_of(inner[0], depth + 1) if inner else None
 
 
-def _joined(parts: list[CXCursor | None], depth: int) -> str | None:
+def _joined(parts: Sequence[CXCursor | None], depth: int) -> str | None:
     left = string_of(parts[0], depth + 1) if parts else None
     if left is None or left.endswith("*"):
         return left
@@ -100,55 +101,51 @@ def unquote(literal: str) -> str:
     return codecs.decode(body.encode("latin-1", "backslashreplace"), "unicode_escape")
 
 
-def function_of(
-    visitor: Visitor, cursor: CXCursor | None, purpose: str, depth: int = 0
-) -> tuple[Declaration | None, str]:
+def function_of(walk: Walk, cursor: CXCursor | None, purpose: str, depth: int = 0) -> tuple[Declaration | None, str]:
     """(what the expression would run, a note). A lambda is called by `purpose`. (None, why) when it is not known."""
     if cursor is None or depth > _MAX_DEPTH:
         return None, "no function in the registration"
     library = load()
     kind = cursor.kind
     if kind == kinds.LAMBDA_EXPR:
-        return visitor.declare_lambda(cursor, purpose), ""
+        return walk.declare_lambda(cursor, purpose), ""
     if kind in (kinds.DECL_REF_EXPR, kinds.MEMBER_REF_EXPR):
         referenced = library.clang_getCursorReferenced(cursor)
-        value = visitor.variable_values.get(referenced.decl)
+        value = walk.variable_values.get(referenced.decl)
         if value is not None:
             return value, ""
-        target = visitor.declarations.of(referenced)
+        target = walk.declarations.of(referenced)
         if target is not None and target.is_function:
             return target, ""
         if target is not None:
             return target, f"the function that the {target.symbol_kind} {target.name} holds"
     if kind == kinds.OVERLOADED_REF and library.clang_getNumOverloadedDecls(cursor) == 1:
-        only = visitor.declarations.of(library.clang_getOverloadedDecl(cursor, 0))
+        only = walk.declarations.of(library.clang_getOverloadedDecl(cursor, 0))
         return only, ""
     if kind == kinds.CALL_EXPR:
-        callee = visitor.declarations.of(library.clang_getCursorReferenced(cursor))
+        callee = walk.declarations.of(library.clang_getCursorReferenced(cursor))
         if callee is not None and callee.symbol_kind not in ("constructor", "conversion"):
-            inner = _wrapped(visitor, cursor, callee, purpose, depth)
+            inner = _wrapped(walk, cursor, callee, purpose, depth)
             return inner if inner[0] is not None else (callee, f"the function that {callee.name} returns")
     for child in children(cursor):
         if child.kind in kinds.EXPRESSIONS or child.kind == kinds.OVERLOADED_REF:
-            found = function_of(visitor, child, purpose, depth + 1)
+            found = function_of(walk, child, purpose, depth + 1)
             if found[0] is not None:
                 return found
     return None, "the registered expression is not a function that xref can name"
 
 
 def _wrapped(
-    visitor: Visitor, call: CXCursor, callee: Declaration, purpose: str, depth: int
+    walk: Walk, call: CXCursor, callee: Declaration, purpose: str, depth: int
 ) -> tuple[Declaration | None, str]:
     """A helper that takes a function and returns a wrapper of it (FromTyped, TypedPackedFunc::packed, ...)."""
     for candidate in (argument(call, 0), *(c for c in children(call) if c.kind == kinds.MEMBER_REF_EXPR)):
-        if candidate is None:
-            continue
-        if candidate.kind == kinds.MEMBER_REF_EXPR:
+        inner = [candidate] if candidate is not None else []
+        if candidate is not None and candidate.kind == kinds.MEMBER_REF_EXPR:
             inner = [c for c in children(candidate) if c.kind in kinds.EXPRESSIONS]
-            candidate = inner[0] if inner else None
-        if candidate is None:
+        if not inner:
             continue
-        found, _ = function_of(visitor, candidate, purpose, depth + 1)
+        found, _ = function_of(walk, inner[0], purpose, depth + 1)
         if found is not None and found.is_function and found.id != callee.id:
             return found, f"wrapped by {callee.name}"
     return None, ""

@@ -1,0 +1,221 @@
+"""Declarations met on a walk: symbols, their relations, lambdas and static initialisers as symbols of their own."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, byref, c_uint, c_void_p
+
+from xref.cpp import kinds
+from xref.cpp.clang import CONTINUE, RECURSE, VISITOR, CXCursor, children, file_location, text
+from xref.cpp.names import Declaration
+from xref.cpp.walk import BREAK, Walk
+from xref.model import Relation, shorten
+
+STATIC_INIT_PREFIX = "__TVMFFIStaticInitFunc"
+"""TVM_FFI_STATIC_INIT_BLOCK() { ... } defines a static function of this name plus a number (tvm-ffi base_details.h)."""
+RESERVED_PREFIX = "__"
+"""Variables of registering macros (__mk_TVM12 of TVM_REGISTER_GLOBAL) have no name that a reader wrote."""
+
+
+class Declares(Walk):
+    """Handlers of declaration cursors."""
+
+    def _is_definition(self, cursor: CXCursor) -> bool:
+        return bool(self.library.clang_isCursorDefinition(cursor))
+
+    def _namespace(self, cursor: CXCursor, _parent: CXCursor) -> int:
+        declaration = self.declarations.of(cursor)
+        if declaration is not None:
+            self.emit_symbol(declaration, cursor, True)
+        return RECURSE
+
+    def _plain(self, cursor: CXCursor, _parent: CXCursor) -> int:
+        declaration = self.declarations.of(cursor)
+        if declaration is None:
+            return RECURSE
+        kind = text(self.library.clang_getTypeSpelling(self.library.clang_getCursorType(cursor)))
+        self.emit_symbol(declaration, cursor, True, f"{kind} {declaration.name}" if cursor.kind == kinds.FIELD else "")
+        return RECURSE
+
+    def _enum(self, cursor: CXCursor, _parent: CXCursor) -> int:
+        declaration = self.declarations.of(cursor)
+        if declaration is None:
+            return RECURSE
+        self.emit_symbol(declaration, cursor, self._is_definition(cursor))
+        self.descend_into(declaration, cursor)
+        return CONTINUE
+
+    def _class(self, cursor: CXCursor, _parent: CXCursor) -> int:
+        declaration = self.declarations.of(cursor)
+        if declaration is None:
+            return RECURSE
+        defines = self._is_definition(cursor)
+        display = text(self.library.clang_getCursorDisplayName(cursor))
+        if self.emit_symbol(declaration, cursor, defines, display):
+            self._specialization(cursor, declaration)
+        self.descend_into(declaration, cursor)
+        return CONTINUE
+
+    def _specialization(self, cursor: CXCursor, declaration: Declaration) -> None:
+        template = self.library.clang_getSpecializedCursorTemplate(cursor)
+        if template.kind < 70 and template.decl:
+            primary = self.declarations.of(template)
+            facts = self.facts.get(self.position(cursor)[0])
+            if primary is not None and primary.id != declaration.id and facts is not None:
+                self.mention(primary, facts)
+                facts.relations.append(Relation(declaration.id, "specializes", primary.id))
+
+    def _base(self, cursor: CXCursor, parent: CXCursor) -> int:
+        derived = self.declarations.of(parent)
+        base = self.declarations.of(self.library.clang_getCursorReferenced(cursor))
+        facts = self.facts.get(self.position(cursor)[0])
+        if derived is not None and base is not None and facts is not None:
+            if base.symbol_kind == "typedef":
+                kind = self.library.clang_getCanonicalType(self.library.clang_getCursorType(cursor))
+                base = self.declarations.of(self.library.clang_getTypeDeclaration(kind)) or base
+            self.mention(base, facts)
+            facts.relations.append(Relation(derived.id, "base", base.id))
+        return RECURSE
+
+    def _function(self, cursor: CXCursor, _parent: CXCursor) -> int:
+        declaration = self.declarations.of(cursor)
+        if declaration is None:
+            return RECURSE
+        defines = self._is_definition(cursor)
+        file = self.position(cursor)[0]
+        if self._is_static_init(declaration, defines):
+            return self._static_init(cursor, declaration.parent, file, "")
+        if self.emit_symbol(declaration, cursor, defines, self._signature(cursor, declaration)):
+            self._overrides(cursor, declaration, file)
+            self._specialization(cursor, declaration)
+            if defines:
+                extent = self.library.clang_getCursorExtent(cursor)
+                start = file_location(self.library.clang_getRangeStart(extent))
+                end = file_location(self.library.clang_getRangeEnd(extent))
+                self.function_ranges.setdefault(file, []).append((start[3], end[3], declaration.id))
+        self.descend_into(declaration, cursor, defines)
+        return CONTINUE
+
+    @staticmethod
+    def _is_static_init(declaration: Declaration, defines: bool) -> bool:
+        return defines and declaration.linkage == "internal" and declaration.name.startswith(STATIC_INIT_PREFIX)
+
+    def _signature(self, cursor: CXCursor, declaration: Declaration) -> str:
+        display = text(self.library.clang_getCursorDisplayName(cursor))
+        if self.library.clang_CXXMethod_isConst(cursor):
+            display += " const"
+        if declaration.symbol_kind in ("constructor", "destructor", "conversion"):
+            return display
+        result = text(self.library.clang_getTypeSpelling(self.library.clang_getCursorResultType(cursor)))
+        return f"{result} {display}"
+
+    def _overrides(self, cursor: CXCursor, declaration: Declaration, file: str) -> None:
+        if cursor.kind not in (kinds.METHOD, kinds.DESTRUCTOR, kinds.CONVERSION):
+            return
+        facts = self.facts[file]
+        overridden, count = POINTER(CXCursor)(), c_uint()
+        self.library.clang_getOverriddenCursors(cursor, byref(overridden), byref(count))
+        for i in range(count.value):
+            base = self.declarations.of(overridden[i])
+            if base is not None:
+                self.mention(base, facts)
+                facts.relations.append(Relation(declaration.id, "overrides", base.id))
+        if overridden:
+            self.library.clang_disposeOverriddenCursors(overridden)
+
+    def _variable(self, cursor: CXCursor, _parent: CXCursor) -> int:
+        file = self.position(cursor)[0]
+        scope = self.scope
+        if scope is not None and self.in_function():
+            local = self.declarations.define_local(cursor, "local", scope, file)
+            self.emit_symbol(local, cursor, True, self._typed(cursor, local))
+            self._name_lambda(cursor, local)
+            return RECURSE
+        variable = self.declarations.of(cursor)
+        if variable is None:
+            return RECURSE
+        self.hooks.on_variable(self, cursor, variable)
+        macro_made = variable.name.startswith(RESERVED_PREFIX)  # TVM_REGISTER_GLOBAL and its kin: __mk_TVM12
+        if not macro_made:
+            self.emit_symbol(variable, cursor, self._is_definition(cursor), self._typed(cursor, variable))
+            self._name_lambda(cursor, variable)
+        if scope is not None:
+            return RECURSE
+        return self._static_init(cursor, variable.parent, file, "" if macro_made else variable.name)
+
+    def _typed(self, cursor: CXCursor, declaration: Declaration) -> str:
+        kind = text(self.library.clang_getTypeSpelling(self.library.clang_getCursorType(cursor)))
+        return shorten(f"{kind} {declaration.name}", 200)
+
+    def _name_lambda(self, cursor: CXCursor, variable: Declaration) -> None:
+        """`auto f = [..]..`: the lambda is called by its variable, and the variable stands for the lambda."""
+        for child in children(cursor):
+            found = self.find_lambda(child)
+            if found is not None:
+                self.variable_values[cursor.decl] = self.declare_lambda(found, variable.name)
+
+    def _lambda(self, cursor: CXCursor, _parent: CXCursor) -> int:
+        declaration = self.declare_lambda(cursor, "")
+        self.emit_symbol(declaration, cursor, True)
+        declaration.is_generic = any("auto" in self._parameter_type(c) for c in children(cursor))
+        self.descend_into(declaration, cursor)
+        return CONTINUE
+
+    def _parameter_type(self, cursor: CXCursor) -> str:
+        if cursor.kind != kinds.PARAMETER:
+            return ""
+        return text(self.library.clang_getTypeSpelling(self.library.clang_getCursorType(cursor)))
+
+    def _static_init(self, cursor: CXCursor, namespace: Declaration | None, file: str, purpose: str) -> int:
+        """Code that runs when the library is loaded is a caller of its own, called by what it initialises."""
+        facts = self.facts.get(file)
+        if facts is None:
+            return CONTINUE
+        purpose = purpose or self._first_literal(cursor)
+        declaration = self.declarations.define("static_init", "init", namespace, file, purpose)
+        first_ref = len(facts.refs)
+        before = len(facts.calls) + len(facts.unresolved) + len(facts.key_defs) + len(facts.key_uses)
+        self.descend_into(declaration, cursor)
+        if len(facts.calls) + len(facts.unresolved) + len(facts.key_defs) + len(facts.key_uses) > before:
+            self.emit_symbol(declaration, cursor, True)
+        else:  # nothing runs there: the references stand at namespace scope
+            for i in range(first_ref, len(facts.refs)):
+                if facts.refs[i].within == declaration.id:
+                    facts.refs[i] = facts.refs[i]._replace(within=None)
+        return CONTINUE
+
+    def _first_literal(self, cursor: CXCursor) -> str:
+        """The first string in the code, which names what it registers; else the first function it calls."""
+        found: list[str] = []
+
+        def look(child: CXCursor, _parent: CXCursor, _data: object) -> int:
+            if child.kind == kinds.STRING_LITERAL:
+                found.insert(0, text(self.library.clang_getCursorSpelling(child)).strip('"'))
+                return BREAK
+            if child.kind == kinds.CALL_EXPR and not found:
+                callee = self.declarations.of(self.library.clang_getCursorReferenced(child))
+                if callee is not None and callee.parent is not None:
+                    found.append(f"{callee.parent.name}::{callee.name}")
+            return RECURSE
+
+        callback = VISITOR(look)
+        self.library.clang_visitChildren(cursor, ctypes.cast(callback, c_void_p), None)
+        return shorten(found[0], 80) if found else ""
+
+    def _parameter(self, cursor: CXCursor, _parent: CXCursor) -> int:
+        scope = self.scope
+        if scope is not None and self.in_definition and self.in_definition[-1] and self.in_function():
+            file = self.position(cursor)[0]
+            parameter = self.declarations.define_local(cursor, "parameter", scope, file)
+            if parameter.name:
+                self.emit_symbol(parameter, cursor, True, self._typed(cursor, parameter))
+        return RECURSE
+
+    def _template_parameter(self, cursor: CXCursor, _parent: CXCursor) -> int:
+        scope = self.scope
+        if scope is not None:
+            file = self.position(cursor)[0]
+            parameter = self.declarations.define_local(cursor, "template_parameter", scope, file)
+            if parameter.name:
+                self.emit_symbol(parameter, cursor, True)
+        return RECURSE

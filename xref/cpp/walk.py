@@ -1,0 +1,276 @@
+"""The state and tools of one walk over a unit's syntax tree: where things stand, what encloses them, what is emitted.
+
+Each scope (class, function, lambda, static initialiser) and each call is walked by a nested visit, so that what is met
+inside knows its encloser. The handlers are in xref.cpp.declares, .calls and .macros; xref.cpp.visitor joins them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+from ctypes import c_void_p
+from typing import Protocol
+
+from xref.cpp import kinds
+from xref.cpp.clang import CONTINUE, RECURSE, VISITOR, CXCursor, children, file_location, load, text
+from xref.cpp.comments import clean_comment
+from xref.cpp.names import Declaration, Declarations, Paths
+from xref.model import FileFacts, Id, Ref, Role, Symbol, Unresolved, shorten
+
+BREAK = 0
+
+Handler = Callable[[CXCursor, CXCursor], int]
+
+
+class Hooks(Protocol):
+    """What looks at the tree for string-keyed registries (xref/registry)."""
+
+    def on_call(self, walk: Walk, call: CXCursor, callee: Declaration) -> None:
+        """Look at a resolved call, before the walk goes down into it."""
+
+    def on_variable(self, walk: Walk, cursor: CXCursor, variable: Declaration) -> None:
+        """Look at a variable that is not local."""
+
+
+class OpenCall:
+    """A call whose parts are being walked: its callee, or the candidates, and where the callee is named."""
+
+    __slots__ = ("callee", "candidates", "col", "file", "line")
+
+    def __init__(self, callee: Declaration | None) -> None:
+        self.callee = callee
+        self.candidates: list[Declaration] = []
+        self.file = ""
+        self.line = self.col = 0
+
+
+class Walk:
+    """One walk. `owned` are the files whose facts it collects, by tree-relative path; `seen_externals` is shared by the
+    walks of one process. Everything outside the owned files is only named."""
+
+    def __init__(
+        self,
+        root: str,
+        known: frozenset[str],
+        owned: Mapping[str, FileFacts],
+        sources: Mapping[str, bytes],
+        hooks: Hooks,
+        seen_externals: set[str],
+    ) -> None:
+        self.library = load()
+        self.paths = Paths(root, known)
+        self.declarations = Declarations(self.paths)
+        self.facts = owned
+        self.hooks = hooks
+        self.seen_externals = seen_externals
+        self.scopes: list[Declaration] = []
+        self.in_definition: list[bool] = []
+        """For each open scope: whether it is a definition, so that its parameters are symbols."""
+        self.open_calls: list[OpenCall] = []
+        self.role_of_next = Role.READ
+        self.lambdas: dict[int, Declaration] = {}
+        self.variable_values: dict[int, Declaration] = {}
+        """The lambda that a variable was initialised with, by libclang's address of the variable."""
+        self.registered: set[Id] = set()
+        """Functions given to a registry: the registering code does not call them."""
+        self.consumed: set[int] = set()
+        """Tokens of calls that a registry has read as part of a longer chain."""
+        self.function_ranges: dict[str, list[tuple[int, int, Id]]] = {}
+        """(first, last byte offset, id) of the functions defined in each owned file."""
+        self.call_expressions = 0
+        self.handlers: dict[int, Handler] = {}
+        self._sources = sources
+        self._emitted: set[tuple[str, Id, int, int]] = set()
+        self._mentioned: dict[Id, Declaration] = {}
+        self._failure: BaseException | None = None
+        self._callback = VISITOR(self._visit)
+        self._callback_pointer = ctypes.cast(self._callback, c_void_p)
+
+    def walk(self, root: CXCursor) -> None:
+        """Visit the whole unit. Exceptions of handlers propagate."""
+        self.descend(root)
+        if self._failure is not None:
+            raise self._failure
+        declared = {symbol for _, symbol, _, _ in self._emitted}
+        some_file = next(iter(self.facts.values()))
+        while self._mentioned:
+            id_, declaration = self._mentioned.popitem()
+            if id_ not in declared:  # what the compiler declares by itself: implicit constructors, assignments
+                declared.add(id_)
+                self._name_only(declaration, self.facts.get(declaration.file, some_file))
+
+    def _visit(self, cursor: CXCursor, parent: CXCursor, _data: object) -> int:
+        try:
+            handler = self.handlers.get(cursor.kind)
+            if parent.kind == kinds.TRANSLATION_UNIT and (
+                self.position(cursor)[0] not in self.facts or self._is_instantiation(cursor)
+            ):
+                return CONTINUE
+            return RECURSE if handler is None else handler(cursor, parent)
+        except BaseException as error:  # noqa: BLE001  # ctypes would print and drop it
+            self._failure = self._failure or error
+            return BREAK
+
+    def _is_instantiation(self, cursor: CXCursor) -> bool:
+        """Clang lists the functions that it instantiates beside the unit's own top-level declarations."""
+        if cursor.kind not in kinds.FUNCTION_LIKE:
+            return False
+        if self.library.clang_getCursorLexicalParent(cursor).kind not in (kinds.TRANSLATION_UNIT, *kinds.TRANSPARENT):
+            return True
+        template = self.library.clang_getSpecializedCursorTemplate(cursor)
+        return bool(template.decl) and template.kind < 70 and self.token(template) == self.token(cursor)
+
+    def descend(self, cursor: CXCursor) -> None:
+        self.library.clang_visitChildren(cursor, self._callback_pointer, None)
+
+    def descend_into(self, scope: Declaration, cursor: CXCursor, is_definition: bool = True) -> None:
+        self.scopes.append(scope)
+        self.in_definition.append(is_definition)
+        calls, self.open_calls = self.open_calls, []
+        self.descend(cursor)
+        self.open_calls = calls
+        self.in_definition.pop()
+        self.scopes.pop()
+
+    def position(self, cursor: CXCursor) -> tuple[str, int, int]:
+        """(tree-relative file or "", line, column) of the cursor's token, or of the macro invocation that made it."""
+        handle, line, column, _ = file_location(self.library.clang_getCursorLocation(cursor))
+        return self.paths.relative(handle), line, column
+
+    def token(self, cursor: CXCursor) -> int:
+        """libclang's own encoding of the cursor's location: tells tokens of one macro expansion apart."""
+        offset: int = self.library.clang_getCursorLocation(cursor).offset
+        return offset
+
+    @property
+    def scope(self) -> Declaration | None:
+        """The innermost enclosing symbol."""
+        return self.scopes[-1] if self.scopes else None
+
+    def within(self) -> Id | None:
+        return self.scopes[-1].id if self.scopes else None
+
+    def end_line(self, cursor: CXCursor) -> int:
+        extent = self.library.clang_getCursorExtent(cursor)
+        return file_location(self.library.clang_getRangeEnd(extent))[1]
+
+    def source_text(self, cursor: CXCursor) -> str:
+        """The cursor's text as written, shortened; "" when it spans files."""
+        extent = self.library.clang_getCursorExtent(cursor)
+        start = file_location(self.library.clang_getRangeStart(extent))
+        end = file_location(self.library.clang_getRangeEnd(extent))
+        source = self._sources.get(self.paths.relative(start[0]))
+        if source is None or start[0] != end[0]:
+            return ""
+        return shorten(source[start[3] : min(end[3], start[3] + 400)].decode("utf-8", "replace"))
+
+    def note_unreadable(self, file: str, line: int, col: int, cursor: CXCursor, reason: str) -> None:
+        """Record what a registry could not read, with the code as written."""
+        self.facts[file].unresolved.append(Unresolved(line, col, self.within(), self.source_text(cursor), reason))
+
+    def emit_symbol(self, declaration: Declaration, cursor: CXCursor, is_definition: bool, signature: str = "") -> bool:
+        """Store the symbol and the reference that its name is; False when its file is not owned or it is known."""
+        file, line, col = self.position(cursor)
+        facts = self.facts.get(file)
+        if facts is None:
+            return False
+        mark = (file, declaration.id, line, col)
+        if mark in self._emitted:
+            return False
+        self._emitted.add(mark)
+        local = declaration.symbol_kind in ("parameter", "local", "template_parameter")
+        comment = "" if local else text(self.library.clang_Cursor_getRawCommentText(cursor))
+        parent = declaration.parent
+        facts.symbols.append(
+            Symbol(
+                declaration.key,
+                declaration.symbol_kind,
+                declaration.name,
+                declaration.qualname,
+                line,
+                col,
+                self.end_line(cursor),
+                signature,
+                clean_comment(comment),
+                parent.id if parent is not None else None,
+                is_definition,
+                declaration.linkage,
+                kinds.ACCESS.get(self.library.clang_getCXXAccessSpecifier(cursor), "") if not local else "",
+            )
+        )
+        role = Role.DEFINITION if is_definition else Role.DECLARATION
+        self.add_ref(facts, declaration.id, line, col, role)
+        return True
+
+    def add_ref(self, facts: FileFacts, symbol: Id, line: int, col: int, role: Role) -> None:
+        facts.refs.append(Ref(symbol, line, col, role, self.within()))
+
+    def mention(self, declaration: Declaration, facts: FileFacts) -> None:
+        """Name a symbol that this walk may not declare, once per process (of an owned file: once, after the walk)."""
+        if declaration.file in self.facts or declaration.linkage == "none":
+            self._mentioned[declaration.id] = declaration
+            return
+        if declaration.key in self.seen_externals:
+            return
+        self.seen_externals.add(declaration.key)
+        self._name_only(declaration, facts)
+
+    def _name_only(self, declaration: Declaration, facts: FileFacts) -> None:
+        parent = declaration.parent
+        while parent is not None and parent.kind != kinds.NAMESPACE:
+            self.mention(parent, facts)
+            parent = parent.parent
+        facts.externals.append(
+            Symbol(
+                declaration.key,
+                declaration.symbol_kind,
+                declaration.name,
+                declaration.qualname,
+                0,
+                0,
+                0,
+                parent=declaration.parent.id if declaration.parent is not None else None,
+                is_definition=False,
+                linkage=declaration.linkage,
+                path=declaration.file,
+            )
+        )
+
+    def find_lambda(self, cursor: CXCursor) -> CXCursor | None:
+        """The lambda that the expression is, through casts and conversions; None for any other expression."""
+        while cursor.kind != kinds.LAMBDA_EXPR:
+            if cursor.kind not in (kinds.UNEXPOSED_EXPR, kinds.PAREN_EXPR, kinds.CALL_EXPR, kinds.FUNCTIONAL_CAST,
+                                   kinds.STATIC_CAST, kinds.INIT_LIST_EXPR):  # fmt: skip
+                return None
+            if cursor.kind == kinds.CALL_EXPR:
+                callee = self.declarations.of(self.library.clang_getCursorReferenced(cursor))
+                if callee is not None and callee.symbol_kind not in ("constructor", "conversion"):
+                    return None
+            inner = [c for c in children(cursor) if c.kind in kinds.EXPRESSIONS]
+            if len(inner) != 1:
+                return None
+            cursor = inner[0]
+        return cursor
+
+    def declare_lambda(self, cursor: CXCursor, purpose: str) -> Declaration:
+        """The symbol of a lambda, made now if the walk has not reached it yet."""
+        token = self.token(cursor)
+        known = self.lambdas.get(token)
+        if known is None:
+            file = self.position(cursor)[0]
+            known = self.lambdas[token] = self.declarations.define("lambda", "lambda", self.scope, file, purpose)
+        return known
+
+    def in_function(self) -> bool:
+        scope = self.scope
+        return scope is not None and (scope.is_function or scope.symbol_kind == "static_init")
+
+    def in_template(self) -> bool:
+        """Whether the code is a template's, or a generic lambda's."""
+        for scope in reversed(self.scopes):
+            at: Declaration | None = scope
+            while at is not None:
+                if at.kind in kinds.TEMPLATES or at.is_generic:
+                    return True
+                at = at.parent
+        return False

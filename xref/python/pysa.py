@@ -1,6 +1,6 @@
 """Reads pyrefly's report for Pysa: which function each call site reaches, which method overrides which.
 
-`main` (a process of its own: `python -m xref.python.pysa SCRATCH`) turns the definitions of all modules into one small
+`main` (a process of its own, see typecheck.py) turns the definitions of all modules into one small
 table that names functions and classes by our symbol keys; workers load that table and the call graphs of their own
 files. Locations in the report read "line:column-line:column", with columns in bytes, 1-based.
 """
@@ -10,14 +10,13 @@ from __future__ import annotations
 import functools
 import json
 import marshal
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from xref.python.declarations import member_key
 from xref.python.names import load_tree
-from xref.python.scratch import PYSA, TYPES, load_plan
+from xref.python.scratch import CALLS, TYPES, load_plan
 
 Span = tuple[int, int, int, int]
 """First line, first byte column (0-based), last line, byte column behind the last one: as `ast` counts."""
@@ -26,14 +25,15 @@ _INDEX = "pyrefly.pysa.json"
 
 
 class Types(NamedTuple):
-    """The digest. `reports`: tree path -> file name of its report. `functions`, `classes`: module id -> local id ->
-    key. `external`: keys of functions and classes that no file of the plan declares -> kind; `stubs`: those of them
-    that a stub inside the tree declares (compiled modules). `bases`, `ancestors`: class key -> class keys (ancestors:
-    the whole method resolution order). `overridden`: method key -> the method that it overrides. `owners`: method key
-    -> class key.
+    """The digest. `reports`: tree path -> offset and length of its call graph in the scratch folder's CALLS.
+
+    `functions`, `classes`: module id -> local id -> key. `external`: keys of functions and classes that no file of the
+    plan declares -> kind; `stubs`: those of them that a stub inside the tree declares (compiled modules). `bases`,
+    `ancestors`: class key -> class keys (ancestors: the whole method resolution order). `overridden`: method key -> the
+    method that it overrides. `owners`: method key -> class key.
     """
 
-    reports: dict[str, str]
+    reports: dict[str, tuple[int, int]]
     functions: dict[int, dict[str, str]]
     classes: dict[int, dict[int, str]]
     external: dict[str, str]
@@ -44,22 +44,23 @@ class Types(NamedTuple):
     owners: dict[str, str]
 
 
-def main(scratch: Path) -> None:
-    """Write the digest of the reports in `scratch`."""
+def main(scratch: Path, pysa: Path) -> None:
+    """Write the digest of the reports in the folder `pysa` into `scratch`; nothing refers to `pysa` afterwards."""
     plan = load_plan(scratch)
     tree = load_tree(scratch)
     paths = {str(plan.root / file.path): file for file in plan.files}
     types = Types({}, {}, {}, {}, set(), {}, {}, {}, {})
     later: list[tuple[int, dict[str, Any]]] = []
-    for row in json.loads((scratch / PYSA / _INDEX).read_bytes())["modules"].values():
-        report = scratch / PYSA / "definitions" / row["info_filename"]
+    graphs: dict[str, Path] = {}
+    for row in json.loads((pysa / _INDEX).read_bytes())["modules"].values():
+        report = pysa / "definitions" / row["info_filename"]
         if not report.exists():
             continue
         source = row["source_path"]
         path = source.get("FileSystem", "") if isinstance(source, dict) else ""
         file = paths.get(path)
         if file is not None:
-            types.reports[file.path] = row["info_filename"]
+            graphs[file.path] = pysa / "call_graphs" / row["info_filename"]
         definitions = json.loads(report.read_bytes())
         module = file.module if file is not None else row["module_name"]
         at = tree.modules[module]["at"] if file is not None and not file.is_stub and module in tree.modules else {}
@@ -70,6 +71,9 @@ def main(scratch: Path) -> None:
         later.append((row["module_id"], relevant))
     for module_id, relevant in later:
         _relate(module_id, relevant, types)
+    with (scratch / CALLS).open("wb") as calls:
+        for path, graph in graphs.items():
+            types.reports[path] = (calls.tell(), calls.write(graph.read_bytes()))
     (scratch / TYPES).write_bytes(marshal.dumps(tuple(types)))
 
 
@@ -182,8 +186,11 @@ class Report:
 
     def sites(self, path: str) -> Iterator[SiteReport]:
         """Every site of `path` that the type checker has something to say about."""
-        report = self._scratch / PYSA / "call_graphs" / self.types.reports[path]
-        for scope in json.loads(report.read_bytes())["call_graphs"].values():
+        offset, length = self.types.reports[path]
+        with (self._scratch / CALLS).open("rb") as calls:
+            calls.seek(offset)
+            text = calls.read(length)
+        for scope in json.loads(text)["call_graphs"].values():
             for where, row in scope.items():
                 location, _, tag = where.partition("|")
                 if tag.startswith("identifier"):
@@ -262,7 +269,3 @@ REASONS = {
     "Mixed": "some of the possible callees are unknown",
 }
 """pyrefly's reasons, in words; a reason that is not listed is shown as pyrefly writes it."""
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

@@ -1,15 +1,14 @@
 """The first pass over the tree's Python: what every module declares, imports, re-exports, and which of them are filled
 from the FFI. Its table lets the second pass, file by file, follow a name through any other file.
 
-Runs as a process of its own (`python -m xref.python.survey SCRATCH`) while the type checker works; a file that kills
-the interpreter's parser is named in the table and left out on the next attempt.
+Runs as a process of its own (see typecheck.py) while the type checker works; a file that kills the
+interpreter's parser is named in the table and left out on the next attempt.
 """
 
 from __future__ import annotations
 
 import ast
 import marshal
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypedDict
@@ -215,7 +214,3 @@ def read_deadly(scratch: Path) -> list[str]:
     """The files that killed an earlier survey."""
     path = scratch / DEADLY
     return path.read_text("utf-8", "surrogateescape").split("\0")[:-1] if path.exists() else []
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -34,6 +35,7 @@ _MODULE_NAMES = "modules.json"
 _ARGUMENTS = "files.txt"
 _CONFIG = "pyrefly.toml"
 _MAX_CRASHES = 20
+_ROOM = 1 << 30
 
 
 def run_type_checker(plan: PythonPlan, jobs: int) -> str:
@@ -42,18 +44,31 @@ def run_type_checker(plan: PythonPlan, jobs: int) -> str:
     Returns "" or the reason why there are no types: extraction then goes on from syntax alone.
     """
     names.save_plan(plan)
-    for stale in (names.SCIP, names.TYPES, names.TROUBLE, names.DEADLY, names.SURVEY):
+    for stale in (names.SCIP, names.TYPES, names.CALLS, names.TROUBLE, names.DEADLY, names.SURVEY):
         (plan.scratch / stale).unlink(missing_ok=True)
-    shutil.rmtree(plan.scratch / names.PYSA, ignore_errors=True)
-    survey = _start_survey(plan.scratch)
-    try:
-        trouble = _check(plan, jobs)
-    finally:
-        _finish_survey(plan.scratch, survey)
-    if not trouble:
-        trouble = _digest(plan.scratch)
+    with tempfile.TemporaryDirectory(prefix="xref-pysa-", dir=_roomy_memory() or plan.scratch) as folder:
+        pysa = Path(folder)
+        survey = _start_survey(plan.scratch)
+        try:
+            trouble = _check(plan, jobs, pysa)
+        finally:
+            _finish_survey(plan.scratch, survey)
+        if not trouble:
+            trouble = _digest(plan.scratch, pysa)
     (plan.scratch / names.TROUBLE).write_text(trouble, "utf-8")
     return trouble
+
+
+def _roomy_memory() -> str:
+    """A folder in memory with room for the report: 120 MB in 10,000 files, most of them about stubs that we do not
+    read, which take longer to delete from a disk than to write. "" when there is none.
+    """
+    folder = "/dev/shm"  # noqa: S108  only the parent of a private temporary folder
+    try:
+        state = os.statvfs(folder)
+    except OSError:
+        return ""
+    return folder if state.f_bavail * state.f_frsize >= _ROOM and os.access(folder, os.W_OK) else ""
 
 
 def ensure_survey(plan: PythonPlan) -> None:
@@ -64,7 +79,7 @@ def ensure_survey(plan: PythonPlan) -> None:
 
 
 def _start_survey(scratch: Path) -> subprocess.Popen[bytes]:
-    return _start([sys.executable, "-P", "-m", "xref.python.survey", str(scratch)], scratch, own_code=True)
+    return _start(_own_program("survey", scratch), scratch, own_code=True)
 
 
 def _finish_survey(scratch: Path, process: subprocess.Popen[bytes]) -> None:
@@ -82,9 +97,9 @@ def _finish_survey(scratch: Path, process: subprocess.Popen[bytes]) -> None:
     raise RuntimeError(f"the survey of the Python files failed: {errors.decode('utf-8', 'replace')[-2000:]}")
 
 
-def _digest(scratch: Path) -> str:
+def _digest(scratch: Path, pysa: Path) -> str:
     """Turn pyrefly's reports into one table, in a process of its own: as objects they take hundreds of megabytes."""
-    process = _start([sys.executable, "-P", "-m", "xref.python.pysa", str(scratch)], scratch, own_code=True)
+    process = _start(_own_program("pysa", scratch, pysa), scratch, own_code=True)
     _, errors = process.communicate()
     if process.returncode:
         last = errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
@@ -92,7 +107,7 @@ def _digest(scratch: Path) -> str:
     return ""
 
 
-def _check(plan: PythonPlan, jobs: int) -> str:
+def _check(plan: PythonPlan, jobs: int, pysa: Path) -> str:
     program = _find_program()
     if not program:
         return "no types: pyrefly is not installed (pip install 'pyrefly==1.5.*')"
@@ -100,7 +115,6 @@ def _check(plan: PythonPlan, jobs: int) -> str:
     if not files:
         return "no types: no file has a name that the type checker can be given"
     command = _command(program, plan, files, jobs)
-    pysa = plan.scratch / names.PYSA
     trouble = _run([*command, "--report-pysa", str(pysa), "--report-pysa-format=json"], plan.root)
     if trouble:
         return trouble
@@ -159,6 +173,12 @@ def _run(command: list[str], folder: Path) -> str:
         text = (errors or output).decode("utf-8", "replace").strip().rpartition("\n")[2]
         return f"no types: the type checker failed with exit code {process.returncode} ({text[:300]})"
     return ""
+
+
+def _own_program(module: str, *folders: Path) -> list[str]:
+    """Run `main` of a module of this package; -P keeps the working folder off the import path."""
+    code = f"import sys, pathlib; from xref.python.{module} import main; main(*map(pathlib.Path, sys.argv[1:]))"
+    return [sys.executable, "-P", "-c", code, *map(str, folders)]
 
 
 def _start(command: list[str], folder: Path, *, own_code: bool = False) -> subprocess.Popen[bytes]:

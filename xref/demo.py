@@ -20,8 +20,8 @@ from xref.model import ExitCode, XrefError
 QUESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Who calls FuseTIR, in Python and in C++?", ("query", "who calls FuseTIR")),
     (
-        "How does the Python default pipeline get to the C++ that fuses?",
-        ("path", "tvm.relax.pipeline.zero_pipeline", "TIRFuseMutator::Transform"),
+        "How does an expression that Python emits get to the C++ that normalizes it?",
+        ("path", "tvm.relax.BlockBuilder.emit", "tvm::relax::Normalizer::VisitExpr"),
     ),
     ("Who registers a key of the FFI, what does it run, and who uses it?", ("key", "relax.transform.FuseTIR")),
 )

@@ -99,7 +99,8 @@ class Calls(Walk):
         """The class that a virtual call's receiver is declared to be; "" when libclang does not say."""
         kind = self.library.clang_Cursor_getReceiverType(cursor)
         pointee = self.library.clang_getPointeeType(kind)
-        receiver = self.declarations.of(self.library.clang_getTypeDeclaration(pointee if pointee.kind else kind))
+        canonical = self.library.clang_getCanonicalType(pointee if pointee.kind else kind)
+        receiver = self.declarations.of(self.library.clang_getTypeDeclaration(canonical))
         return receiver.qualname if receiver is not None else ""
 
     def _unresolved_call(self, cursor: CXCursor, call: OpenCall, facts: FileFacts) -> None:

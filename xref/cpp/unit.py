@@ -35,6 +35,7 @@ _NOT_FOUND = re.compile(r"'(.+)' file not found")
 _STACK_BYTES = 512 << 20
 """Virtual memory for the walk's stack: libclang's visitor and Python take several frames per nested call."""
 _RECURSION_LIMIT = 60_000
+_MAX_CLASHING = 20
 _MAX_UNREAD_SHARE = 1 / 3
 """A file of which more lies in ranges that the preprocessor left out is degraded."""
 
@@ -61,6 +62,13 @@ class Pch:
 
 
 _NO_PCH = Pch("")
+_CUDA = (
+    *(f"-D__{word}__=" for word in ("device", "global", "host", "shared", "constant", "managed", "forceinline")),
+    "-D__launch_bounds__(...)=",
+    "-D__grid_constant__=",
+)
+"""CUDA's keywords (CUDA C++ Programming Guide, "C++ Language Extensions"): without a CUDA toolkit libclang cannot parse
+CUDA, but it reads it as C++ once they are gone, kernel launches apart."""
 _seen_externals: set[str] = set()
 _index: list[Index] = []
 
@@ -154,7 +162,9 @@ def _parse_and_walk(
 ) -> tuple[UnitResult, list[Diagnostic]]:
     if not _index:
         _index.append(Index())
-    arguments = ["-x", job.language, *plan.arguments]
+    arguments = (
+        ["-x", "c++", *plan.arguments, *_CUDA] if job.language == "cuda" else ["-x", job.language, *plan.arguments]
+    )
     if pch.path:
         arguments += ["-include-pch", pch.path]
     main = f"{plan.root}/{job.main}"
@@ -166,14 +176,26 @@ def _parse_and_walk(
         visitor = Visitor(plan.root, plan.known, owned, sources, CppRegistries(), _seen_externals)
         visitor.walk(unit.cursor)
         errors = unit.errors()
+        clashing = _clashing(plan, job, errors) if not job.main else frozenset()
         result = UnitResult(call_expressions=visitor.call_expressions)
         for path, facts in owned.items():
-            if path != job.main and _is_unreached(facts, sources[path]):
+            if path != job.main and (path in clashing or _is_unreached(facts, sources[path])):
                 result.unreached.append(path)
                 continue
             _finish(plan, job, facts, sources[path], unit, errors, pch.missing)
             result.facts.append(facts)
     return result, errors
+
+
+def _clashing(plan: CppPlan, job: UnitJob, errors: list[Diagnostic]) -> frozenset[str]:
+    """The headers of an umbrella with errors of their own that no #include of theirs explains: they may parse alone.
+
+    None when they are many: then a header that all of them need is missing, and no other order of includes helps.
+    """
+    paths = Paths(plan.root, plan.known)
+    missing = {paths.relative_name(e.file) for e in errors if _NOT_FOUND.search(e.message)}
+    found = ({paths.relative_name(e.file) for e in errors} - missing) & set(job.owned)
+    return frozenset(found) if len(found) <= _MAX_CLASHING else frozenset()
 
 
 def _is_unreached(facts: FileFacts, source: bytes) -> bool:

@@ -24,8 +24,8 @@ _UMBRELLA_SIZE = 130
 class UnitJob:
     """One parse: `owned` are the files whose facts it yields. `main` is the unit's file, "" for an umbrella of headers.
 
-    `language` is "c++", "objective-c++" or "cuda" (read as C++, its keywords defined away). `use_pch` is False where the precompiled header must not be (umbrellas: it hides
-    the bodies of the headers it holds).
+    `language` is "c++", "objective-c++" or "cuda" (read as C++, its keywords defined away). `use_pch` is False where
+    the precompiled header must not be (umbrellas: it hides the bodies of the headers it holds).
     """
 
     main: str

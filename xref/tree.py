@@ -183,6 +183,7 @@ class _Walk:
     _linked: list[str] = field(default_factory=list)
     _unreadable: list[str] = field(default_factory=list)
     _builds: list[str] = field(default_factory=list)
+    _paths: set[str] = field(default_factory=set)
 
     def run(self, project: str) -> None:
         pending = [""]
@@ -232,17 +233,22 @@ class _Walk:
             skip = "cannot be read (permission denied)"
         else:
             skip = scope(relative, project)
-        kind = _KINDS[os.path.splitext(relative)[1]]
-        self.files.append(SourceFile(path, kind, info.st_size, info.st_mtime_ns, skip=skip))
+        self._add(path, info.st_size, info.st_mtime_ns, skip)
+
+    def _add(self, path: str, size: int, mtime_ns: int, skip: str) -> None:
+        """One row. Two names may be written alike (a byte that is not UTF-8, and its escape): the later gets a mark."""
+        kind = _KINDS[os.path.splitext(path)[1]]
+        while path in self._paths:
+            path += "'"
+        self._paths.add(path)
+        self.files.append(SourceFile(path, kind, size, mtime_ns, skip=skip))
 
     def _link(self, relative: str) -> None:
         """A link to a source file is a skipped row; one to anything else a note. Neither is followed."""
-        suffix = os.path.splitext(relative)[1]
         target = _written(os.readlink(self.root / relative))
-        if suffix in _KINDS:
+        if os.path.splitext(relative)[1] in _KINDS:
             info = os.lstat(self.root / relative)
-            skip = f"symbolic link to {target}: not followed"
-            self.files.append(SourceFile(_written(relative), _KINDS[suffix], 0, info.st_mtime_ns, skip=skip))
+            self._add(_written(relative), 0, info.st_mtime_ns, f"symbolic link to {target}: not followed")
         elif os.path.isdir(self.root / relative) or not os.path.exists(self.root / relative):
             self._linked.append(f"{_written(relative)} -> {target}")
 

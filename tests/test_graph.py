@@ -59,8 +59,8 @@ def test_a_longer_sure_chain_beats_a_short_guess(tmp_path: Path) -> None:
 def test_no_path_says_how_far_each_side_was_explored(db: sqlite3.Connection) -> None:
     search = graph.shortest_path(db, [id_of(CONSTRUCTOR)], [id_of(WRAPPER)], max_hops=12)
     assert search.hops == []
-    assert search.exhausted
-    assert (search.from_start, search.from_goal) == (1, 1)
+    assert search.start_exhausted
+    assert list(search.reached) == [id_of(CONSTRUCTOR)]
 
 
 def test_the_hop_limit_is_kept(db: sqlite3.Connection) -> None:

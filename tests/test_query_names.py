@@ -139,7 +139,14 @@ def test_one_language_can_be_asked_for(db: sqlite3.Connection) -> None:
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
-    [("FuTIR", "FuseTIR"), ("fusetir", "FuseTIR"), ("FuesTIR", "FuseTIR"), ("FuseTIRs", "FuseTIR"), ("emti", "emit")],
+    [
+        ("FuTIR", "FuseTIR"),
+        ("fusetir", "FuseTIR"),
+        ("FuesTIR", "FuseTIR"),
+        ("FuseTRI", "FuseTIR"),
+        ("FuseTIRs", "FuseTIR"),
+        ("emti", "emit"),
+    ],
 )
 def test_near_names_are_suggested(db: sqlite3.Connection, typed: str, meant: str) -> None:
     answer = ask(db, f"who calls {typed}")

@@ -56,7 +56,14 @@ def test_a_guarded_key_that_nothing_uses_is_said_so(tmp_path: Path) -> None:
 def test_files_that_could_not_be_read_are_mentioned(tmp_path: Path) -> None:
     f = cpp("function", "n::f", 1, "void f()")
     facts = FileFacts("a.cc", Lang.CPP, Status.DEGRADED, "missing header", symbols=[f])
-    assert "(1 file is degraded: `xref doctor` lists them)" in _why(tmp_path, facts, "n::f")
+    assert _why(tmp_path, facts, "n::f").endswith("(its own file is degraded: missing header)")
+    other = FileFacts("b.cc", Lang.CPP, symbols=[cpp("function", "n::g", 1, "void g()")])
+    build(tmp_path / "y.db", [facts, other])
+    db = open_index(tmp_path / "y.db")
+    (match,) = ask(db, "who calls n::g").matches
+    db.close()
+    assert match.why_none is not None
+    assert match.why_none.endswith("(1 file is degraded: `xref doctor` lists them)")
 
 
 @pytest.mark.parametrize(
@@ -64,7 +71,7 @@ def test_files_that_could_not_be_read_are_mentioned(tmp_path: Path) -> None:
     [
         (cpp("lambda", "n::f::{lambda: g}", 3), "it is a lambda, run by whatever the code at a.cc:3 hands it to"),
         (cpp("static_init", "n::{init: k}", 3), "it runs when its library is loaded"),
-        (cpp("field", "n::C::x", 3), "it is a field, which is not called: see its references"),
+        (cpp("field", "n::C::x", 3), "it is a field, which is not called: see its 0 references"),
         (cpp("function", "n::f", 3, is_definition=False), "the tree declares it, but does not define it"),
     ],
 )

@@ -274,7 +274,7 @@ def callers(name: str, **options: Any) -> int:
 @_name_argument
 @_answering(_depth_option, _evidence_option)
 def callees(name: str, **options: Any) -> int:
-    """What NAME calls, itself or in the lambdas written in it."""
+    """What NAME calls, itself or in the lambdas and functions written in it."""
     return _run_verb("callees", (name,), **options)
 
 
@@ -342,7 +342,8 @@ def keys(db: Path, as_json: bool, limit: int, registry: str | None, pattern: str
         write_json({"schema": 1, "total": len(found), "keys": [count._asdict() for count in shown]})
     else:
         write_lines(key_list_lines(shown, dangling=dangling))
-        write_lines([f"{len(found)} keys" + (f", {len(shown)} shown" if len(shown) < len(found) else "")], error=True)
+        total = f"{len(found)} key{'' if len(found) == 1 else 's'}"
+        write_lines([total + (f", {len(shown)} shown" if len(shown) < len(found) else "")], error=True)
     return ExitCode.DONE if found else ExitCode.NOTHING
 
 

@@ -1,8 +1,8 @@
 """Neighbours and shortest paths over the call edges, as frontier searches in SQL: one indexed query a level.
 
 Nothing here loads the whole graph. A search that is cut by a cap says what it cut. Besides the stored calls, a function
-leads to the lambdas written in it (evidence `encloses`): TVM's passes are lambdas that a factory hands on, and the call
-of such a lambda is seldom resolved.
+leads to the lambdas and functions written in it (evidence `encloses`): TVM's passes are lambdas, in Python decorated
+inner functions, that a factory hands on, and the call of such a function is seldom resolved.
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ from xref.model import Evidence, Id
 Direction = Literal["callers", "callees"]
 
 ENCLOSES = "encloses"
-"""Evidence of the step from a function to a lambda written in it; no row of `calls` has it."""
+"""Evidence of the step from a function to one written in it; no row of `calls` has it."""
+
+INNER_FUNCTIONS = (
+    "s.kind IN ('lambda', 'function') AND s.path IS NOT NULL"
+    " AND p.kind IN ('function', 'method', 'constructor', 'destructor', 'conversion', 'lambda', 'static_init')"
+)
+"""SQL: the symbol `s` is a function written in the function `p`, its parent."""
 
 STRENGTH: dict[str, int] = {
     word: rank
@@ -64,13 +70,16 @@ class Neighbourhood:
 
 @dataclass(slots=True)
 class Search:
-    """The outcome of a path search: the hops (empty when there is none), and how far each side was explored."""
+    """The outcome of a path search: the hops (empty when there is none), and what each side explored.
+
+    A side is exhausted when it ran out of edges before the hop limit: then no longer path exists either.
+    """
 
     hops: list[Edge] = field(default_factory=list)
-    from_start: int = 0
-    from_goal: int = 0
-    exhausted: bool = False
-    """No longer path can exist: one side ran out of edges before the hop limit."""
+    reached: Collection[Id] = ()
+    reaching: Collection[Id] = ()
+    start_exhausted: bool = False
+    goal_exhausted: bool = False
 
 
 def edges_of(
@@ -94,8 +103,7 @@ def _enclosing_edges(db: sqlite3.Connection, wanted: str, direction: Direction) 
     near = "s.id" if direction == "callers" else "s.parent_id"
     rows = db.execute(
         f"SELECT s.parent_id, s.id, '{ENCLOSES}', s.path, s.line, s.col, '' FROM symbols s"
-        f" WHERE {near} IN (SELECT value FROM json_each(?)) AND s.kind = 'lambda' AND s.parent_id IS NOT NULL"
-        " AND s.path IS NOT NULL",
+        f" JOIN symbol p ON p.id = s.parent_id WHERE {near} IN (SELECT value FROM json_each(?)) AND {INNER_FUNCTIONS}",
         (wanted,),
     )
     return map(Edge._make, rows)
@@ -165,7 +173,7 @@ def _bidirectional(
         else:
             behind = _advance(edges_of(db, behind, "callers", kinds), backward, "callers")
             meeting = [node for node in behind if node in forward]
-    search = Search([], len(forward), len(backward), exhausted=not ahead or not behind)
+    search = Search([], forward, backward, start_exhausted=not ahead, goal_exhausted=not behind)
     if meeting:
         search.hops = min((_join(node, forward, backward) for node in meeting), key=_weakness)
     return search

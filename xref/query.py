@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 
 from xref import query_answers as answers
 from xref import query_keys
-from xref.graph import ENCLOSES, Search, shortest_path
-from xref.model import ExitCode, Id, XrefError
+from xref.model import ExitCode, XrefError
 from xref.query_names import SymbolRow, find
 from xref.query_near import near_keys, near_names
+from xref.query_path import PathAnswer, find_path
 from xref.query_types import Match
 from xref.query_why import unresolved_inside, why_no_callees, why_no_callers
 
@@ -108,17 +108,6 @@ class Options:
     max_hops: int = 12
     roles: Collection[str] = ()
     registry: str | None = None
-
-
-@dataclass(slots=True)
-class PathAnswer:
-    """The chain from one of `start` to one of `goal`, the symbols along it, and why there is none."""
-
-    start: list[SymbolRow]
-    goal: list[SymbolRow]
-    search: Search
-    names: dict[Id, SymbolRow]
-    why_none: str | None = None
 
 
 @dataclass(slots=True)
@@ -263,20 +252,7 @@ def _path(db: sqlite3.Connection, answer: Answer, names: tuple[str, ...], option
         if not symbols:
             return
         ends.append(symbols)
-    start, goal = ends
-    start_ids = {id_ for symbol in start for id_ in answers.callable_ids(db, symbol, members=True)}
-    goal_ids = {id_ for symbol in goal for id_ in answers.callable_ids(db, symbol)}
-    kinds = None if options.evidence is None else {*options.evidence, ENCLOSES}
-    apart = goal_ids - start_ids
-    search = shortest_path(db, start_ids, apart, max_hops=options.max_hops, evidence=kinds) if apart else Search()
-    names_of = answers.symbol_rows(db, (id_ for hop in search.hops for id_ in (hop.caller, hop.callee)))
-    answer.path = PathAnswer(start, goal, search, names_of)
-    if not apart:
-        answer.path.why_none = "both names mean the same symbol"
-    elif not search.hops:
-        reach = f"{search.from_start} symbols are reached from the first, {search.from_goal} reach the second"
-        limit = "" if search.exhausted else f" within {options.max_hops} calls (--max-hops)"
-        answer.path.why_none = f"no chain of known calls{limit}: {reach}"
+    answer.path = find_path(db, ends[0], ends[1], options.evidence, options.max_hops)
 
 
 VERBS: dict[str, Callable[[sqlite3.Connection, Answer, tuple[str, ...], Options], None]] = {

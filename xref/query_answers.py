@@ -74,44 +74,44 @@ def callers(db: sqlite3.Connection, symbol: SymbolRow) -> Match:
         sites += [site for site in _through_bases(db, symbol) if (site.id, site.path, site.line, site.col) not in known]
     _merge_observed(db, ids, "callers", sites)
     match.calls = sorted(sites, key=lambda s: (graph.STRENGTH.get(s.evidence, 99), s.path, s.line, s.col, s.name))
-    match.uses = _crossings(db, symbol)
+    match.uses = _crossings(db, ids)
     return match
 
 
 def callees(db: sqlite3.Connection, symbol: SymbolRow) -> Match:
-    """What `symbol` calls, itself or in the lambdas written in it, in the order of the code."""
+    """What `symbol` calls, itself or in the lambdas and functions written in it, in the order of the code."""
     match = describe(db, symbol)
-    lambdas = _lambdas_in(db, symbol)
-    ids = [*callable_ids(db, symbol), *lambdas]
-    sites = _callee_sites(db, ids, lambdas)
+    inner = _functions_in(db, symbol)
+    ids = [*callable_ids(db, symbol), *inner]
+    sites = _callee_sites(db, ids, inner)
     _merge_observed(db, ids, "callees", sites)
     match.calls = sorted(sites, key=lambda s: (s.path, s.line, s.col, graph.STRENGTH.get(s.evidence, 99), s.name))
     return match
 
 
-def _callee_sites(db: sqlite3.Connection, ids: list[Id], lambdas: dict[Id, str] | None = None) -> list[CallSite]:
+def _callee_sites(db: sqlite3.Connection, ids: list[Id], inner: dict[Id, str] | None = None) -> list[CallSite]:
     edges = graph.edges_of(db, ids, "callees", set(Evidence))
     sites = _sites(db, edges, "callees")
     for site, edge in zip(sites, edges, strict=True):
-        site.inside = (lambdas or {}).get(edge.caller, "")
+        site.inside = (inner or {}).get(edge.caller, "")
     return sites
 
 
-def _crossings(db: sqlite3.Connection, symbol: SymbolRow) -> list[Crossing]:
+def _crossings(db: sqlite3.Connection, ids: list[Id]) -> list[Crossing]:
     result = []
-    for site in _callee_sites(db, [symbol.id]):
+    for site in _callee_sites(db, ids):
         if site.evidence == Evidence.REGISTRY:
             at = [f"{key.path}:{key.line}" for key in keys_of(db, site.id) if key.name == site.via]
             result.append(Crossing(site.via, site.line, site.name, site.place, at[0] if at else ""))
     return result
 
 
-def _lambdas_in(db: sqlite3.Connection, symbol: SymbolRow) -> dict[Id, str]:
-    """The lambdas written in `symbol`, at any depth: id -> name."""
+def _functions_in(db: sqlite3.Connection, symbol: SymbolRow) -> dict[Id, str]:
+    """The lambdas and functions written in `symbol`, at any depth: id -> name."""
     rows = db.execute(
-        "WITH RECURSIVE inner(id, name) AS (SELECT id, name FROM symbol WHERE parent_id = ? AND kind = 'lambda'"
-        " UNION SELECT s.id, s.name FROM symbol s JOIN inner ON s.parent_id = inner.id WHERE s.kind = 'lambda')"
-        " SELECT id, name FROM inner",
+        "WITH RECURSIVE inside(id, name) AS (SELECT ?, '' UNION SELECT s.id, s.name FROM inside i"
+        " JOIN symbol p ON p.id = i.id JOIN symbols s ON s.parent_id = p.id"
+        f" WHERE {graph.INNER_FUNCTIONS}) SELECT id, name FROM inside WHERE name <> ''",
         (symbol.id,),
     )
     return dict(rows.fetchall())
@@ -280,14 +280,15 @@ def overview(db: sqlite3.Connection, symbol: SymbolRow) -> Match:
     ):
         count = db.execute(f"SELECT count(*) FROM {table} WHERE {column} IN ({marks})", ids).fetchone()[0]
         match.counts[word] = count
-    match.uses = _crossings(db, symbol)
+    match.uses = _crossings(db, ids)
     return match
 
 
 def wrappers(db: sqlite3.Connection, matches: list[Match], most: int) -> list[tuple[SymbolRow, str]]:
     """Functions of the other language by which the matches' keys are called, with the key: the Python wrappers.
 
-    A key that more than `most` functions call is no wrapper's; its callers are listed with the match itself.
+    A constructor stands for its class. A key that more than `most` functions call is no wrapper's; its callers are
+    listed with the match itself.
     """
     known = {match.symbol.id for match in matches}
     result: dict[Id, tuple[SymbolRow, str]] = {}
@@ -298,6 +299,9 @@ def wrappers(db: sqlite3.Connection, matches: list[Match], most: int) -> list[tu
                 by_key.setdefault(site.via, set()).add(site.id)
         for key, ids in by_key.items():
             if len(ids) <= most:
-                rows = symbol_rows(db, ids - known)
-                result.update((id_, (row, key)) for id_, row in rows.items() if row.kind != "module")
+                rows = symbol_rows(db, ids).values()
+                classes = {row.parent_id for row in rows if row.name in _CONSTRUCTORS or row.kind == "constructor"}
+                chosen = [row for row in rows if row.parent_id not in classes]
+                chosen += symbol_rows(db, (id_ for id_ in classes if id_ is not None)).values()
+                result.update((row.id, (row, key)) for row in chosen if row.id not in known and row.kind != "module")
     return list(result.values())

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from xref.query import Answer, PathAnswer
+from xref.query import Answer
 from xref.query_keys import KeyAnswer
 from xref.query_names import SymbolRow
+from xref.query_path import PathAnswer
 from xref.query_types import CallSite, Match
 
 SCHEMA = 1
@@ -61,10 +62,7 @@ def _match(match: Match, verb: str, limit: int) -> Object:
     if verb == "callers":
         result |= {"through": match.through or None}
     if verb == "callees":
-        result["unresolved"] = [
-            {"path": path, "line": line, "text": text, "reason": reason}
-            for path, line, text, reason in match.unresolved
-        ]
+        result["unresolved"] = _unresolved(match.unresolved)
     if verb in ("callers", "overview"):
         result["crossings"] = [crossing._asdict() for crossing in match.uses]
     if verb in ("where", "overview"):
@@ -145,4 +143,10 @@ def _path(path: PathAnswer) -> Object:
         "to": [symbol_object(symbol) for symbol in path.goal],
         "hops": hops,
         "why_none": path.why_none,
+        "begins": [symbol_object(symbol) for symbol in path.begins],
+        "unresolved": _unresolved(path.unresolved),
     }
+
+
+def _unresolved(rows: list[tuple[str, int, str, str]]) -> list[Object]:
+    return [{"path": path, "line": line, "text": text, "reason": reason} for path, line, text, reason in rows]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
+from collections import Counter
 from difflib import SequenceMatcher
 
 from xref.query_names import like_escape, parse_name
 
 _SUGGESTIONS = 8
-_CANDIDATES = 300
+_CANDIDATES = 500
 _LEAST_RATIO = 0.6
-_SHORT = 6
-"""Two letters swapped in a name this short leave no trigram in common."""
-
 _IGNORED_KINDS = "('parameter', 'local', 'alias')"
 
 
@@ -25,9 +24,13 @@ def near_names(db: sqlite3.Connection, text: str, limit: int = _SUGGESTIONS) -> 
     wanted = parts[-1]
     humps = _humps(wanted)
     pattern = re.compile(r"\w*?".join(map(re.escape, humps)))
+    matcher = SequenceMatcher(None, "", wanted.lower())
     scored: list[tuple[float, int, str]] = []
     for name in _candidates(db, wanted, humps):
-        score = SequenceMatcher(None, wanted.lower(), name.lower()).ratio()
+        matcher.set_seq1(name.lower())
+        score = 0.0
+        if matcher.real_quick_ratio() >= _LEAST_RATIO and matcher.quick_ratio() >= _LEAST_RATIO:
+            score = matcher.ratio()
         if name.lower() == wanted.lower():
             score += 2
         elif len(humps) > 1 and pattern.match(name):
@@ -53,32 +56,31 @@ def _humps(name: str) -> list[str]:
     return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[A-Z]|_+", name) or [name]
 
 
-def _candidates(db: sqlite3.Connection, wanted: str, humps: list[str]) -> list[str]:
-    """Names that begin like `wanted`'s first hump (by index) or share trigrams with it (full-text table)."""
-    names: dict[str, None] = {}
+def _candidates(db: sqlite3.Connection, wanted: str, humps: list[str]) -> set[str]:
+    """Names that have `wanted`'s humps in order, that begin like it and are about as long, or share its trigrams.
+
+    The second rule is for two letters swapped, which leave few trigrams in common.
+    """
+    names: set[str] = set()
+    conditions: list[tuple[str, tuple[str | int, ...]]] = [
+        ("name GLOB ? AND length(name) BETWEEN ? AND ?", (_glob(wanted[:2]), len(wanted) - 2, len(wanted) + 2))
+    ]
     if len(humps) > 1:
-        pattern = "".join(map(_glob, humps))
+        conditions.append(("name GLOB ?", ("".join(map(_glob, humps)),)))
+    for condition, parameters in conditions:
         rows = db.execute(
-            f"SELECT DISTINCT name FROM symbol WHERE name GLOB ? AND kind NOT IN {_IGNORED_KINDS} LIMIT ?",
-            (pattern, _CANDIDATES),
+            f"SELECT DISTINCT name FROM symbol WHERE {condition} AND kind NOT IN {_IGNORED_KINDS} LIMIT ?",
+            (*parameters, _CANDIDATES),
         )
-        names.update((name, None) for (name,) in rows)
-    trigrams = {wanted[i : i + 3].replace('"', '""') for i in range(len(wanted) - 2)}
-    if trigrams:
-        rows = db.execute(
-            "SELECT s.name FROM name_trigram t JOIN symbol s ON s.id = t.rowid WHERE t.name_trigram MATCH ?"
-            f" AND s.kind NOT IN {_IGNORED_KINDS} ORDER BY t.rank LIMIT ?",
-            (" OR ".join(f'"{trigram}"' for trigram in sorted(trigrams)), _CANDIDATES),
-        )
-        names.update((name, None) for (name,) in rows)
-    if len(wanted) <= _SHORT:
-        rows = db.execute(
-            f"SELECT DISTINCT name FROM symbol WHERE name GLOB ? AND length(name) BETWEEN ? AND ?"
-            f" AND kind NOT IN {_IGNORED_KINDS} LIMIT ?",
-            (_glob(wanted[:2]), len(wanted) - 1, len(wanted) + 1, _CANDIDATES),
-        )
-        names.update((name, None) for (name,) in rows)
-    return list(names)
+        names.update(name for (name,) in rows)
+    common: Counter[int] = Counter()
+    for trigram in {wanted[i : i + 3].replace('"', '""') for i in range(len(wanted) - 2)}:
+        rows = db.execute("SELECT rowid FROM name_trigram WHERE name_trigram MATCH ?", (f'"{trigram}"',))
+        common.update(row for (row,) in rows)
+    best = [row for row, _ in common.most_common(_CANDIDATES)]
+    rows = db.execute("SELECT name FROM symbol WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(best),))
+    names.update(name for (name,) in rows)
+    return names
 
 
 def _glob(prefix: str) -> str:

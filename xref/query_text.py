@@ -11,9 +11,10 @@ import textwrap
 from collections.abc import Iterator
 
 from xref.model import Evidence, shorten
-from xref.query import Answer, PathAnswer
+from xref.query import Answer
 from xref.query_keys import KeyAnswer, KeyCount
 from xref.query_names import SymbolRow, components, params_of
+from xref.query_path import PathAnswer
 from xref.query_types import OBSERVED, CallSite, Match, place_of
 from xref.query_why import LANGUAGES
 
@@ -58,11 +59,15 @@ def trouble_lines(answer: Answer) -> Iterator[str]:
 
 
 def title(symbol: SymbolRow) -> str:
-    """`tvm::relax::transform::FuseTIR()`: the qualified name, with parameters for what takes some."""
-    if symbol.signature and "(" in symbol.signature and symbol.kind not in ("lambda", "macro"):
-        params = params_of(symbol.name, symbol.signature)
-        return f"{symbol.qualname}({', '.join(param.replace(' *', '*').replace(' &', '&') for param in params)})"
-    return symbol.qualname
+    """`tvm::relax::transform::FuseTIR()`: the qualified name with parameters: types in C++, names in Python."""
+    if "(" not in symbol.signature or symbol.kind in ("lambda", "macro", "class"):
+        return symbol.qualname
+    params = params_of(symbol.name, symbol.signature)
+    if symbol.lang == "cpp":
+        params = [param.replace(" *", "*").replace(" &", "&") for param in params]
+    else:
+        params = [re.split(r"[:=]", param)[0].strip() for param in params]
+    return f"{symbol.qualname}({', '.join(params)})"
 
 
 def _heading(match: Match) -> str:
@@ -85,8 +90,10 @@ def _match_lines(match: Match, verb: str, limit: int, width: int) -> Iterator[st
     for key in match.keys:
         guard = f"  built under {key.guard}" if key.guard else ""
         yield f"  {key.path}:{key.line}  registers {key.registry} key {key.name}{guard}"
+    calls = ""
     for use in match.uses if verb in ("callers", "overview") else ():
-        yield f"  {place_of(symbol.path, use.line)}  calls key {use.key}"
+        if calls != (calls := f"  {place_of(symbol.path, use.line)}  calls key {use.key}"):
+            yield calls
         if use.registered:
             yield f"    {use.registered}  registers it"
         yield f"    {use.place or '(outside the tree)'}  is {use.name}"
@@ -163,7 +170,9 @@ def _call_lines(match: Match, verb: str, limit: int, width: int) -> Iterator[str
     if verb == "callees" and match.calls:
         for path, line, text, reason in match.unresolved[:_UNRESOLVED_SHOWN]:
             yield f"    {path}:{line}  unresolved  {text}  ({reason})"
-        yield from _cut_line(len(match.unresolved) - len(match.unresolved[:_UNRESOLVED_SHOWN]), "unresolved calls")
+        yield from _cut_line(
+            len(match.unresolved) - len(match.unresolved[:_UNRESOLVED_SHOWN]), "unresolved calls (--json lists all)"
+        )
 
 
 def _wrapped(text: str, width: int, indent: str) -> list[str]:
@@ -177,9 +186,9 @@ def _wrapped(text: str, width: int, indent: str) -> list[str]:
     )
 
 
-def _cut_line(count: int, what: str = "") -> Iterator[str]:
+def _cut_line(count: int, what: str = "(--limit 0 shows all)") -> Iterator[str]:
     if count > 0:
-        yield f"    … {count} more{' ' + what if what else ''} (--limit 0 shows all)"
+        yield f"    … {count} more {what}"
 
 
 def call_line(site: CallSite, width: int = WIDTH) -> str:
@@ -267,12 +276,7 @@ def _candidate_lines(answer: Answer, width: int) -> Iterator[str]:
 def _path_lines(path: PathAnswer, width: int) -> Iterator[str]:
     hops = path.search.hops
     if not hops:
-        yield f"no path: {path.why_none}"
-        for word, symbols in (("from", path.start), ("to", path.goal)):
-            for symbol in symbols[:_PLACES_SHOWN]:
-                yield f"  {word}  {place_of(symbol.path, symbol.line)}  {title(symbol)}"
-            if len(symbols) > _PLACES_SHOWN:
-                yield f"  {word}  … {len(symbols) - _PLACES_SHOWN} more of that name"
+        yield from _no_path_lines(path, width)
         return
     yield f"{len(hops)} call{'s' if len(hops) > 1 else ''}"
     first = path.names.get(hops[0].caller)
@@ -288,3 +292,23 @@ def _path_lines(path: PathAnswer, width: int) -> Iterator[str]:
     last = path.names.get(hops[-1].callee)
     if last:
         yield f"  {place_of(last.path, last.line)}  {title(last)}"
+
+
+def _no_path_lines(path: PathAnswer, width: int) -> Iterator[str]:
+    yield from _wrapped(f"no path: {path.why_none}", width, "")
+    for word, symbols in (
+        ("from", path.start),
+        ("to", path.goal),
+        ("what leads to the second begins at", path.begins),
+    ):
+        for number, symbol in enumerate(symbols[:_PLACES_SHOWN]):
+            if not number:
+                yield f"  {word}"
+            lead = f"    {place_of(symbol.path, symbol.line)}  "
+            yield lead + shorten_name(title(symbol), width - len(lead))
+        yield from _cut_line(len(symbols) - _PLACES_SHOWN, "(--json lists all)")
+    if path.unresolved:
+        yield "  unresolved calls in what the first leads to"
+        for place, line, text, reason in path.unresolved[:_PLACES_SHOWN]:
+            yield from _wrapped(f"{place}:{line}  {text}  ({reason})", width, "    ")
+        yield from _cut_line(len(path.unresolved) - _PLACES_SHOWN, "(--json lists all)")

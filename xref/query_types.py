@@ -39,7 +39,7 @@ class CallSite:
     """The other end of a call: a caller or a callee, the site in `path`, and how often each run took it.
 
     `depth` counts the calls from the symbol asked about; `toward` is the next symbol on the way (depth > 1).
-    `place` is where a callee is defined, "" outside the tree. `inside` names the lambda that makes the call.
+    `place` is where a callee is defined, "" outside the tree. `inside` names the inner function that makes the call.
     """
 
     id: Id

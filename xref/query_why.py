@@ -36,16 +36,19 @@ def why_no_callers(db: sqlite3.Connection, match: Match) -> str | None:
         return None
     language = LANGUAGES.get(symbol.lang, symbol.lang)
     lead = f"no {language} caller" if match.calls else "no caller found"
+    keys = _key_reasons(db, match)
     reasons = [
-        *_key_reasons(db, match),
+        *keys,
         *_base_reasons(db, symbol),
-        *_value_reasons(db, symbol, bool(match.keys)),
-        *_kind_reasons(symbol),
+        *_value_reasons(db, symbol, bool(keys)),
+        *([] if keys else _kind_reasons(db, symbol)),
         *_class_reasons(db, symbol),
     ]
     spelled = _spelled(db, symbol)
     if not reasons:
-        reasons.append(f"nothing that was read in the tree calls it, takes its address or registers it{_unread(db)}")
+        reasons.append(
+            f"nothing that was read in the tree calls it, takes its address or registers it{_unread(db, symbol)}"
+        )
     return f"{lead}: " + "; ".join(reasons + spelled)
 
 
@@ -85,7 +88,7 @@ def _value_reasons(db: sqlite3.Connection, symbol: SymbolRow, registered: bool) 
     """Places that take the function as a value. A registration does so too: its static initialiser is not repeated."""
     rows = db.execute(
         "SELECT DISTINCT r.path, r.line, coalesce(i.kind, '') FROM refs r LEFT JOIN symbol i ON i.id = r.in_symbol_id"
-        f" WHERE r.symbol_id = ? AND r.role IN {_VALUE_ROLES} ORDER BY r.path, r.line",
+        f" WHERE r.symbol_id = ?1 AND r.role IN {_VALUE_ROLES} AND r.in_symbol_id IS NOT ?1 ORDER BY r.path, r.line",
         (symbol.id,),
     ).fetchall()
     places = [f"{path}:{line}" for path, line, around in rows if not (registered and around == "static_init")]
@@ -95,15 +98,18 @@ def _value_reasons(db: sqlite3.Connection, symbol: SymbolRow, registered: bool) 
     return [f"{verb} at {_some(places)}, so it may be called through that value"]
 
 
-def _kind_reasons(symbol: SymbolRow) -> list[str]:
+def _kind_reasons(db: sqlite3.Connection, symbol: SymbolRow) -> list[str]:
     if symbol.path is None:
         return ["it is defined outside the tree"]
     if symbol.kind == "lambda":
         return [f"it is a lambda, run by whatever the code at {symbol.path}:{symbol.line} hands it to"]
     if symbol.kind in _DATA_KINDS:
-        return [f"it is a {symbol.kind}, which is not called: see its references"]
+        count = db.execute("SELECT count(*) FROM refs WHERE symbol_id = ?", (symbol.id,)).fetchone()[0]
+        return [f"it is a {symbol.kind}, which is not called: see its {count} references"]
+    if symbol.lang == "python" and symbol.name in ("__init__", "__new__"):
+        return ["constructing its class runs it, and no such construction was found"]
     if symbol.lang == "python" and re.fullmatch(r"__\w+__", symbol.name):
-        return ["Python itself calls this special method, for an operator, a protocol or a new object"]
+        return ["Python itself calls this special method, for an operator or a protocol"]
     if symbol.kind in _KIND_REASONS:
         return [_KIND_REASONS[symbol.kind]]
     return [] if symbol.is_definition else ["the tree declares it, but does not define it"]
@@ -124,7 +130,7 @@ def _class_reasons(db: sqlite3.Connection, symbol: SymbolRow) -> list[str]:
 
 def _spelled(db: sqlite3.Connection, symbol: SymbolRow) -> list[str]:
     """Unresolved calls whose text has the symbol's name as a word: any of them may be a caller."""
-    if symbol.kind == "macro" or not re.fullmatch(r"\w+", symbol.name):
+    if symbol.kind == "macro" or not re.fullmatch(r"(?!__\w+__$)\w+", symbol.name):
         return []
     rows = db.execute(
         "SELECT path, line, text FROM unresolved WHERE text LIKE ? ESCAPE '\\' ORDER BY path, line",
@@ -143,7 +149,11 @@ def _some(places: list[str]) -> str:
     return ", ".join(places[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
-def _unread(db: sqlite3.Connection) -> str:
+def _unread(db: sqlite3.Connection, symbol: SymbolRow) -> str:
+    """What of the tree was not read, in parentheses: the symbol's own file before the number of others."""
+    own = db.execute("SELECT status, detail FROM files WHERE path = ?", (symbol.path,)).fetchone()
+    if own and own[0] != "ok":
+        return f" (its own file is {own[0]}: {own[1]})"
     rows = dict(db.execute("SELECT status, count(*) FROM files WHERE status IN ('degraded', 'failed') GROUP BY status"))
     if not rows:
         return ""

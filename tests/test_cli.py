@@ -210,16 +210,21 @@ def test_ctrl_c_and_kill_end_with_130_and_one_line(tmp_path: Path, number: signa
     assert (process.returncode, out, err) == (130, "", "xref: interrupted: nothing was changed\n")
 
 
-def test_errors_of_the_database_are_not_shown_as_tracebacks(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("problem", "message"),
+    [
+        ("malformed", "the index cannot be read (malformed): run `xref index` again, or name another --db"),
+        ("database is locked", "the index is being written: ask again in a moment"),
+    ],
+)
+def test_errors_of_the_database_are_not_shown_as_tracebacks(
+    run: Run, monkeypatch: pytest.MonkeyPatch, problem: str, message: str
+) -> None:
     def broken(*_: object) -> sqlite3.Connection:
-        raise sqlite3.DatabaseError("malformed")
+        raise sqlite3.OperationalError(problem)
 
     monkeypatch.setattr("xref.store.open_index", broken)
-    code, _, err = run("where", "f")
-    assert (code, err) == (
-        3,
-        "xref: the index cannot be read (malformed): run `xref index` again, or name another --db\n",
-    )
+    assert run("where", "f") == (3, "", f"xref: {message}\n")
 
 
 def test_an_error_the_user_can_act_on_has_its_code(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

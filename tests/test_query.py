@@ -273,6 +273,7 @@ def test_a_key_knows_the_prefixes_that_reach_it(db: sqlite3.Connection) -> None:
 
 
 def test_a_key_that_nothing_defines_is_answered(db: sqlite3.Connection) -> None:
+    assert text_of(ask(db, "who calls _ffi_api.gone")) == text_of(ask(db, "key relax.gone"))
     answer = ask(db, "who calls relax.gone")
     assert answer.exit_code == 0
     assert "no definition in the tree" in text_of(answer)

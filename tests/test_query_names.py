@@ -115,6 +115,14 @@ def test_a_key_means_what_it_runs(db: sqlite3.Connection) -> None:
     assert found(db, "relax.ext.coreml") == [f"{EMIT.qualname} {EMIT.signature}"]
 
 
+@pytest.mark.parametrize(
+    "text", ["tvm.relax.transform._ffi_api.FuseTIR", "_ffi_api.FuseTIR", "_ffi_transform_api.FuseTIR"]
+)
+def test_the_python_spelling_of_a_key_means_what_it_runs(db: sqlite3.Connection, text: str) -> None:
+    """The first thing people ask of TVM: which C++ is behind `_ffi_api.X`."""
+    assert found(db, text) == ["tvm::relax::transform::FuseTIR Pass FuseTIR()"]
+
+
 def test_a_member_is_found_through_the_alias_of_its_class(db: sqlite3.Connection) -> None:
     assert found(db, "tvm.relax.BlockBuilder.emit") == [f"{EMIT.qualname} {EMIT.signature}"]
 

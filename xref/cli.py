@@ -41,6 +41,8 @@ class _Group(click.Group):
         except KeyboardInterrupt:
             raise XrefError("interrupted: nothing was changed", ExitCode.INTERRUPTED) from None
         except sqlite3.DatabaseError as error:
+            if "locked" in str(error):
+                raise XrefError("the index is being written: ask again in a moment", ExitCode.NO_INDEX) from error
             raise XrefError(
                 f"the index cannot be read ({error}): run `xref index` again, or name another --db", ExitCode.NO_INDEX
             ) from error

@@ -19,6 +19,7 @@ ANONYMOUS = "(anonymous)"
 _LESSER_KINDS = ("parameter", "template_parameter", "local")
 _SEPARATOR = re.compile(r"::|\.")
 _PLACE = re.compile(r"^(?P<path>[^\s:]+\.[A-Za-z_]\w*):(?P<line>\d+)(?::\d+)?$")
+_FFI_MODULE = re.compile(r"_ffi(?:_\w+)?_api")
 _TRAILING_WORDS = re.compile(r"\)\s*(?:const|noexcept|override|final|\s)*$")
 _MAX_ALIAS_HOPS = 8
 _MAX_BASES = 50
@@ -55,7 +56,7 @@ COLUMNS = ", ".join(f"s.{field}" for field in SymbolRow._fields)
 
 @dataclass(slots=True)
 class Found:
-    """What a name may mean: symbols, best first, and the (registry, name) of the keys that are spelled like it."""
+    """What a name may mean: symbols, best first, and the (registry, name) of the keys that are called so or end so."""
 
     symbols: list[SymbolRow] = field(default_factory=list)
     keys: list[tuple[str, str]] = field(default_factory=list)
@@ -222,8 +223,7 @@ def find(db: sqlite3.Connection, text: str, lang: str | None = None) -> Found:
     if name.params is not None:
         symbols = with_params(symbols, name.params)
     symbols = _best_tier([row for row in dict.fromkeys(symbols) if lang in (None, row.lang)])
-    spelled = [key for key in keys if key[1] == name.text]
-    return Found(_fold_members(symbols), spelled)
+    return Found(_fold_members(symbols), keys)
 
 
 def _named(db: sqlite3.Connection, name: Name) -> list[SymbolRow]:
@@ -270,17 +270,32 @@ def _members(db: sqlite3.Connection, parts: tuple[str, ...], lang: str | None) -
 
 
 def _keys(db: sqlite3.Connection, name: Name) -> list[tuple[str, str]]:
-    """Keys spelled like the name in any registry, and FFI functions of which it is the last part."""
-    text = ".".join(name.parts)
+    """Keys spelled like the name in any registry, and FFI functions that end in it.
+
+    `tvm.relax.transform._ffi_api.FuseTIR` is how Python spells the key `relax.transform.FuseTIR`
+    (tvm_ffi.init_ffi_api("relax.transform", __name__)); after a bare `_ffi_api.` any namespace will do.
+    """
     exact = db.execute(
         "SELECT registry, name FROM key_def WHERE name = ?1 UNION SELECT registry, name FROM key_use WHERE name = ?1",
         (name.text,),
     ).fetchall()
-    ending = db.execute(
-        "SELECT DISTINCT registry, name FROM key_def WHERE registry = 'ffi' AND name LIKE ? ESCAPE '\\'",
+    parts = name.parts
+    at = next((i for i, part in enumerate(parts) if _FFI_MODULE.fullmatch(part)), None)
+    if at is not None and parts[at + 1 :]:
+        package = parts[1:at] if parts[0] == "tvm" else parts[:at]
+        ending = _ending(db, ".".join(parts[at + 1 :]))
+        spelled = ("ffi", ".".join((*package, *parts[at + 1 :])))
+        return [spelled] if spelled in ending else ending
+    return list(dict.fromkeys([*exact, *_ending(db, ".".join(parts))]))
+
+
+def _ending(db: sqlite3.Connection, text: str) -> list[tuple[str, str]]:
+    """The FFI functions whose last parts are `text`."""
+    rows = db.execute(
+        "SELECT registry, name FROM keys WHERE registry = 'ffi' AND name LIKE ? ESCAPE '\\'",
         ("%." + like_escape(text),),
-    ).fetchall()
-    return list(dict.fromkeys([*exact, *((registry, key) for registry, key in ending if key.endswith("." + text))]))
+    )
+    return [(registry, key) for registry, key in rows if key.endswith("." + text)]
 
 
 def key_symbols(db: sqlite3.Connection, keys: list[tuple[str, str]]) -> list[SymbolRow]:

@@ -8,6 +8,8 @@ from xref.cpp.names import Declaration
 from xref.cpp.walk import OpenCall, Walk
 from xref.model import Call, Evidence, FileFacts, Role, Unresolved
 
+_INVENTED = ("__range", "__begin", "__end")
+"""Variables that the compiler makes of a range-for: nobody wrote them."""
 MAX_CANDIDATES = 40
 """An overload set of more candidates than this is a row in `unresolved`, not forty edges."""
 
@@ -31,6 +33,8 @@ class Calls(Walk):
         role, self.role_of_next = self.role_of_next, Role.READ
         target = self.declarations.of(self.library.clang_getCursorReferenced(cursor))
         if target is None:
+            return RECURSE
+        if target.linkage == "none" and target.name.startswith(_INVENTED):
             return RECURSE
         file, line, col = self.position(cursor)
         facts = self.facts.get(file)

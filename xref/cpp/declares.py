@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from ctypes import POINTER, byref, c_uint, c_void_p
 
 from xref.cpp import kinds
@@ -15,6 +16,7 @@ STATIC_INIT_PREFIX = "__TVMFFIStaticInitFunc"
 """TVM_FFI_STATIC_INIT_BLOCK() { ... } defines a static function of this name plus a number (tvm-ffi base_details.h)."""
 RESERVED_PREFIX = "__"
 """Variables of registering macros (__mk_TVM12 of TVM_REGISTER_GLOBAL) have no name that a reader wrote."""
+_AUTO = re.compile(r"\bauto\b")
 
 
 class Declares(Walk):
@@ -35,6 +37,8 @@ class Declares(Walk):
             return RECURSE
         kind = text(self.library.clang_getTypeSpelling(self.library.clang_getCursorType(cursor)))
         self.emit_symbol(declaration, cursor, True, f"{kind} {declaration.name}" if cursor.kind == kinds.FIELD else "")
+        if cursor.kind == kinds.FIELD:
+            self._name_lambda(cursor, declaration)
         return RECURSE
 
     def _enum(self, cursor: CXCursor, _parent: CXCursor) -> int:
@@ -58,7 +62,7 @@ class Declares(Walk):
 
     def _specialization(self, cursor: CXCursor, declaration: Declaration) -> None:
         template = self.library.clang_getSpecializedCursorTemplate(cursor)
-        if template.kind < 70 and template.decl:
+        if template.decl:
             primary = self.declarations.of(template)
             facts = self.facts.get(self.position(cursor)[0])
             if primary is not None and primary.id != declaration.id and facts is not None:
@@ -128,7 +132,8 @@ class Declares(Walk):
         scope = self.scope
         if scope is not None and self.in_function():
             local = self.declarations.define_local(cursor, "local", scope, file)
-            self.emit_symbol(local, cursor, True, self._typed(cursor, local))
+            if local.name and not local.name.startswith("["):  # a structured binding's names come one by one
+                self.emit_symbol(local, cursor, True, self._typed(cursor, local))
             self._name_lambda(cursor, local)
             return RECURSE
         variable = self.declarations.of(cursor)
@@ -143,6 +148,14 @@ class Declares(Walk):
             return RECURSE
         return self._static_init(cursor, variable.parent, file, "" if macro_made else variable.name)
 
+    def _binding(self, cursor: CXCursor, _parent: CXCursor) -> int:
+        """A name of `auto [a, b] = ..`, which libclang shows as an unexposed declaration inside the variable."""
+        scope = self.scope
+        if scope is not None and self.in_function() and text(self.library.clang_getCursorSpelling(cursor)):
+            local = self.declarations.define_local(cursor, "local", scope, self.position(cursor)[0])
+            self.emit_symbol(local, cursor, True, self._typed(cursor, local))
+        return RECURSE
+
     def _typed(self, cursor: CXCursor, declaration: Declaration) -> str:
         kind = text(self.library.clang_getTypeSpelling(self.library.clang_getCursorType(cursor)))
         return shorten(f"{kind} {declaration.name}", 200)
@@ -150,14 +163,12 @@ class Declares(Walk):
     def _name_lambda(self, cursor: CXCursor, variable: Declaration) -> None:
         """`auto f = [..]..`: the lambda is called by its variable, and the variable stands for the lambda."""
         for child in children(cursor):
-            found = self.find_lambda(child)
-            if found is not None:
-                self.variable_values[cursor.decl] = self.declare_lambda(found, variable.name)
+            self.give_lambda(child, cursor.decl, variable.name, variable.parent)
 
     def _lambda(self, cursor: CXCursor, _parent: CXCursor) -> int:
         declaration = self.declare_lambda(cursor, "")
         self.emit_symbol(declaration, cursor, True)
-        declaration.is_generic = any("auto" in self._parameter_type(c) for c in children(cursor))
+        declaration.is_generic = any(_AUTO.search(self._parameter_type(c)) for c in children(cursor))
         self.descend_into(declaration, cursor)
         return CONTINUE
 

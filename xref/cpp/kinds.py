@@ -47,6 +47,7 @@ TYPE_LIKE = frozenset({STRUCT, UNION, CLASS, CLASS_TEMPLATE, PARTIAL_SPECIALIZAT
 TEMPLATES = frozenset({FUNCTION_TEMPLATE, CLASS_TEMPLATE, PARTIAL_SPECIALIZATION})
 FUNCTION_LIKE = frozenset({FUNCTION, METHOD, CONSTRUCTOR, DESTRUCTOR, CONVERSION, FUNCTION_TEMPLATE})
 TRANSPARENT = frozenset({LINKAGE_SPEC, UNEXPOSED_DECL})
+"""Declarations that open no scope of their own (extern "C"); a named one is a structured binding, `auto [a, b] = ..`."""
 EXPRESSIONS = range(100, 200)
 
 ACCESS = {1: "public", 2: "protected", 3: "private"}

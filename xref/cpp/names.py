@@ -15,6 +15,10 @@ from xref.model import Id, symbol_id
 
 _HAS_OFFSET = re.compile(r"@\d+(@|$)")
 _INTERNAL_LINKAGE = (2, 3)
+_MAX_TEMPLATE_STEPS = 8
+CLOSURE_PREFIX = "(lambda at "
+"""How libclang spells the class of a lambda; path, line and column follow."""
+CALL_OPERATOR = "operator()"
 
 
 class Declaration:
@@ -85,6 +89,7 @@ class Declarations:
         self._library = load()
         self._paths = paths
         self._by_address: dict[int, Declaration | None] = {}
+        self._lambdas: dict[int, Declaration] = {}
         self._ordinals: dict[str, int] = {}
 
     def of(self, cursor: CXCursor) -> Declaration | None:
@@ -98,33 +103,62 @@ class Declarations:
             pass
         self._by_address[address] = None  # a template whose parameter refers to the template itself
         result = self._by_address[address] = self._make(cursor)
+        if result is None and cursor.kind in kinds.FUNCTION_LIKE:
+            del self._by_address[address]  # the call of a lambda that the walk has not reached yet
         return result
 
-    def forget_local(self, cursor: CXCursor) -> None:
-        """Drop a guess made before the local's own declaration was seen."""
-        self._by_address.pop(cursor.decl, None)
+    def template_of(self, cursor: CXCursor) -> CXCursor | None:
+        """The template that `cursor` was instantiated from; None for anything written, an explicit specialisation too.
+
+        An instantiation stands where its template stands: at any of its declarations, or at the definition that a class
+        template's member has out of line (there from the moment that its body is instantiated). A member template of
+        a class template takes two steps: to the member template of the instantiated class, then to the written one.
+        """
+        library = self._library
+        here = library.clang_getCursorLocation(cursor).offset
+        at = cursor
+        for _ in range(_MAX_TEMPLATE_STEPS):
+            template: CXCursor = library.clang_getSpecializedCursorTemplate(at)
+            if not template.decl or template.decl == at.decl:
+                return None
+            definition, first = library.clang_getCursorDefinition(template), library.clang_getCanonicalCursor(template)
+            for written in (template, definition, first):
+                if written.decl and library.clang_getCursorLocation(written).offset == here:
+                    return template
+            at = template
+        return None
+
+    def is_closure(self, cursor: CXCursor) -> bool:
+        """Whether `cursor` is the class that the compiler makes of a lambda: it has no identity, the lambda has."""
+        if cursor.kind != kinds.CLASS:
+            return False
+        return text(self._library.clang_getCursorSpelling(cursor)).startswith(CLOSURE_PREFIX)
 
     def _make(self, cursor: CXCursor) -> Declaration | None:
         kind = cursor.kind
-        if kind in kinds.TRANSPARENT:
+        if kind in kinds.TRANSPARENT and not text(self._library.clang_getCursorSpelling(cursor)):
             return self.of(self._library.clang_getCursorSemanticParent(cursor))
         symbol_kind = kinds.SYMBOL_KIND.get(kind)
         if symbol_kind is None:
             return None
-        template = self._library.clang_getSpecializedCursorTemplate(cursor)
-        if template.kind < 70 and template.decl and template.decl != cursor.decl:
-            here = file_location(self._library.clang_getCursorLocation(cursor))
-            if here == file_location(self._library.clang_getCursorLocation(template)):
-                return self.of(template)
-        parent = self.of(self._library.clang_getCursorSemanticParent(cursor))
+        template = self.template_of(cursor)
+        if template is not None:
+            return self.of(template)
         name = self._name(cursor, symbol_kind)
+        if name.startswith(CLOSURE_PREFIX):
+            return None
+        parent_cursor = self._library.clang_getCursorSemanticParent(cursor)
+        parent = self.of(parent_cursor)
+        if parent is None and self.is_closure(parent_cursor):
+            here = self._library.clang_getCursorLocation(parent_cursor).offset
+            return self._lambdas.get(here) if name == CALL_OPERATOR else None
         file = self._paths.relative(file_location(self._library.clang_getCursorLocation(cursor))[0])
         if parent is not None and (parent.is_function or parent.linkage == "none"):
             return self._local(cursor.kind, symbol_kind, name, parent, file)
         usr = text(self._library.clang_getCursorUSR(cursor))
         if parent is not None and parent.usr:
             # a field, typedef or enumerator of an instantiation: libclang names no template for it
-            own_parent = text(self._library.clang_getCursorUSR(self._library.clang_getCursorSemanticParent(cursor)))
+            own_parent = text(self._library.clang_getCursorUSR(parent_cursor))
             if own_parent and own_parent != parent.usr and usr.startswith(own_parent):
                 usr = parent.usr + usr[len(own_parent) :]
         if symbol_kind == "function" and parent is not None and parent.kind in kinds.TYPE_LIKE:
@@ -169,13 +203,21 @@ class Declarations:
         self._by_address[cursor.decl] = result
         return result
 
+    def declare_lambda(self, cursor: CXCursor, scope: Declaration | None, file: str, purpose: str) -> Declaration:
+        """The symbol of the lambda at `cursor`, made on first sight; calls of its closure lead to it from then on."""
+        here = self._library.clang_getCursorLocation(cursor).offset
+        known = self._lambdas.get(here)
+        if known is None:
+            known = self._lambdas[here] = self.define("lambda", "lambda", scope, file, purpose)
+        return known
+
     def define(self, symbol_kind: str, name: str, scope: Declaration | None, file: str, purpose: str) -> Declaration:
         """A symbol that C++ gives no name: a lambda or a static initialiser, called by its purpose ("" for none)."""
         outer = f"{scope.qualname}::" if scope is not None else ""
-        if symbol_kind == "static_init":
+        if scope is None or scope.kind == kinds.NAMESPACE:  # a namespace is many files, what stands in it is of one
             where = f"cpp:{file}#{outer}"
         else:
-            where = scope.key if scope is not None else f"cpp:{file}"
+            where = scope.key
         if purpose:
             key = self._ordinal(f"{where}/{symbol_kind}:{purpose}")
             label = f"{{{name}: {purpose}}}"

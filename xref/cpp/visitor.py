@@ -47,6 +47,7 @@ class Visitor(Declares, Calls, Macros):
             kinds.NAMESPACE: self._namespace,
             kinds.VARIABLE: self._variable,
             kinds.PARAMETER: self._parameter,
+            kinds.UNEXPOSED_DECL: self._binding,
             kinds.LAMBDA_EXPR: self._lambda,
             kinds.BASE_SPECIFIER: self._base,
             kinds.OVERLOADED_REF: self._overloaded,

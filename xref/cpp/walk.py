@@ -68,9 +68,8 @@ class Walk:
         """For each open scope: whether it is a definition, so that its parameters are symbols."""
         self.open_calls: list[OpenCall] = []
         self.role_of_next = Role.READ
-        self.lambdas: dict[int, Declaration] = {}
-        self.variable_values: dict[int, Declaration] = {}
-        """The lambda that a variable was initialised with, by libclang's address of the variable."""
+        self.variable_values: dict[int, list[Declaration]] = {}
+        """The lambdas that a variable was given, by libclang's address of the variable."""
         self.registered: set[Id] = set()
         """Functions given to a registry: the registering code does not call them."""
         self.consumed: set[int] = set()
@@ -117,8 +116,7 @@ class Walk:
             return False
         if self.library.clang_getCursorLexicalParent(cursor).kind not in (kinds.TRANSLATION_UNIT, *kinds.TRANSPARENT):
             return True
-        template = self.library.clang_getSpecializedCursorTemplate(cursor)
-        return bool(template.decl) and template.kind < 70 and self.token(template) == self.token(cursor)
+        return self.declarations.template_of(cursor) is not None
 
     def descend(self, cursor: CXCursor) -> None:
         self.library.clang_visitChildren(cursor, self._callback_pointer, None)
@@ -240,26 +238,33 @@ class Walk:
         """The lambda that the expression is, through casts and conversions; None for any other expression."""
         while cursor.kind != kinds.LAMBDA_EXPR:
             if cursor.kind not in (kinds.UNEXPOSED_EXPR, kinds.PAREN_EXPR, kinds.CALL_EXPR, kinds.FUNCTIONAL_CAST,
-                                   kinds.STATIC_CAST, kinds.INIT_LIST_EXPR):  # fmt: skip
+                                   kinds.STATIC_CAST, kinds.INIT_LIST_EXPR, kinds.MEMBER_REF_EXPR,
+                                   kinds.UNARY_OPERATOR):  # fmt: skip
                 return None
             if cursor.kind == kinds.CALL_EXPR:
-                callee = self.declarations.of(self.library.clang_getCursorReferenced(cursor))
-                if callee is not None and callee.symbol_kind not in ("constructor", "conversion"):
-                    return None
+                referenced = self.library.clang_getCursorReferenced(cursor)
+                if referenced.decl and referenced.kind not in (kinds.CONSTRUCTOR, kinds.CONVERSION):
+                    callee = self.declarations.of(referenced)
+                    if callee is None or callee.symbol_kind not in ("constructor", "conversion"):
+                        return None
             inner = [c for c in children(cursor) if c.kind in kinds.EXPRESSIONS]
             if len(inner) != 1:
                 return None
             cursor = inner[0]
         return cursor
 
-    def declare_lambda(self, cursor: CXCursor, purpose: str) -> Declaration:
-        """The symbol of a lambda, made now if the walk has not reached it yet."""
-        token = self.token(cursor)
-        known = self.lambdas.get(token)
-        if known is None:
-            file = self.position(cursor)[0]
-            known = self.lambdas[token] = self.declarations.define("lambda", "lambda", self.scope, file, purpose)
-        return known
+    def declare_lambda(self, cursor: CXCursor, purpose: str, scope: Declaration | None = None) -> Declaration:
+        """The symbol of a lambda, made now if the walk has not reached it yet. `scope`: where no function is around."""
+        return self.declarations.declare_lambda(cursor, self.scope or scope, self.position(cursor)[0], purpose)
+
+    def give_lambda(self, cursor: CXCursor, variable: int, purpose: str, scope: Declaration | None = None) -> None:
+        """When the expression is a lambda, call it by the variable at that address, and let that stand for it."""
+        found = self.find_lambda(cursor)
+        if found is not None:
+            values = self.variable_values.setdefault(variable, [])
+            declaration = self.declare_lambda(found, purpose, scope)
+            if declaration not in values:
+                values.append(declaration)
 
     def in_function(self) -> bool:
         scope = self.scope

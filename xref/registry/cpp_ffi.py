@@ -126,7 +126,7 @@ def _define(
 
 
 def _use(walk: Walk, call: CXCursor, name_cursor: CXCursor | None, optional: bool) -> None:
-    name = string_of(name_cursor)
+    name = string_of(name_cursor, variables=True)
     file, line, col = walk.position(name_cursor if name is not None and name_cursor is not None else call)
     facts = walk.facts.get(file)
     if facts is None:

@@ -30,8 +30,11 @@ def argument(call: CXCursor, index: int) -> CXCursor | None:
     return result
 
 
-def string_of(cursor: CXCursor | None, depth: int = 0) -> str | None:
-    """The string that the expression holds, with a final `*` where it goes on at run time; None when none is known."""
+def string_of(cursor: CXCursor | None, depth: int = 0, variables: bool = False) -> str | None:
+    """The string that the expression holds, with a final `*` where it goes on at run time; None when none is known.
+
+    `variables`: also what a variable that is not constant starts with (enough for a look-up, not for a registration).
+    """
     if cursor is None or depth > _MAX_DEPTH:
         return None
     library = load()
@@ -39,11 +42,14 @@ def string_of(cursor: CXCursor | None, depth: int = 0) -> str | None:
     if kind == kinds.STRING_LITERAL:
         return unquote(text(library.clang_getCursorSpelling(cursor)))
     if kind in (kinds.DECL_REF_EXPR, kinds.MEMBER_REF_EXPR):
-        return _constant(library.clang_getCursorReferenced(cursor), depth)
+        referenced = library.clang_getCursorReferenced(cursor)
+        if referenced.kind not in kinds.FUNCTION_LIKE:
+            return _constant(referenced, depth, variables)
+        # a method of the string, such as its conversion to string_view: the string is what it is called on
     if kind == kinds.CALL_EXPR and text(library.clang_getCursorSpelling(cursor)) == "operator+":
-        return _joined([argument(cursor, 0), argument(cursor, 1)], depth)
+        return _joined([argument(cursor, 0), argument(cursor, 1)], depth, variables)
     if kind == kinds.BINARY_OPERATOR:
-        return _joined(children(cursor)[:2], depth)
+        return _joined(children(cursor)[:2], depth, variables)
     if kind not in kinds.EXPRESSIONS or kind == kinds.LAMBDA_EXPR:
         return None
     if kind == kinds.CALL_EXPR:
@@ -54,19 +60,19 @@ def string_of(cursor: CXCursor | None, depth: int = 0) -> str | None:
         if callee.kind == kinds.FUNCTION_TEMPLATE and library.clang_Cursor_getNumArguments(cursor) != 1:
             return None
     inner = [c for c in children(cursor) if c.kind in kinds.EXPRESSIONS]
-    return string_of(inner[0], depth + 1) if inner else None
+    return string_of(inner[0], depth + 1, variables) if inner else None
 
 
-def _joined(parts: Sequence[CXCursor | None], depth: int) -> str | None:
-    left = string_of(parts[0], depth + 1) if parts else None
+def _joined(parts: Sequence[CXCursor | None], depth: int, variables: bool) -> str | None:
+    left = string_of(parts[0], depth + 1, variables) if parts else None
     if left is None or left.endswith("*"):
         return left
-    right = string_of(parts[1], depth + 1) if len(parts) > 1 else None
+    right = string_of(parts[1], depth + 1, variables) if len(parts) > 1 else None
     return left + (right if right is not None else "*")
 
 
-def _constant(declaration: CXCursor, depth: int) -> str | None:
-    """The string that a constant is initialised with."""
+def _constant(declaration: CXCursor, depth: int, variables: bool) -> str | None:
+    """The string that a constant (or any variable, if allowed) is initialised with."""
     if declaration.kind not in (kinds.VARIABLE, kinds.FIELD):
         return None
     library = load()
@@ -74,11 +80,11 @@ def _constant(declaration: CXCursor, depth: int) -> str | None:
     if definition.decl:
         declaration = definition
     written = text(library.clang_getTypeSpelling(library.clang_getCursorType(declaration)))
-    if "const" not in written:
+    if "const" not in written and not variables:
         return None
     for child in children(declaration):
         if child.kind in kinds.EXPRESSIONS:
-            value = string_of(child, depth + 1)
+            value = string_of(child, depth + 1, variables)
             if value is not None:
                 return value
     result = library.clang_Cursor_Evaluate(declaration)
@@ -111,9 +117,9 @@ def function_of(walk: Walk, cursor: CXCursor | None, purpose: str, depth: int = 
         return walk.declare_lambda(cursor, purpose), ""
     if kind in (kinds.DECL_REF_EXPR, kinds.MEMBER_REF_EXPR):
         referenced = library.clang_getCursorReferenced(cursor)
-        value = walk.variable_values.get(referenced.decl)
-        if value is not None:
-            return value, ""
+        values = walk.variable_values.get(referenced.decl)
+        if values:
+            return values[-1], ""
         target = walk.declarations.of(referenced)
         if target is not None and target.is_function:
             return target, ""

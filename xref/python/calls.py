@@ -49,6 +49,10 @@ class CallCollector:
         target = context.resolver.resolve(callee, scope)
         if target is not None and self._by_name(target, scope.symbol, line, column):
             return
+        made = self._stored_lambda(callee, scope)
+        if made is not None:
+            self._add(Call(scope.symbol, made, Evidence.VALUE, line, column))
+            return
         if site is None:
             reason = (
                 "the type checker did not look at this code"
@@ -59,6 +63,16 @@ class CallCollector:
             reason = REASONS.get(site.reason, site.reason or "the type checker names no callee")
         text = shorten(context.source.text(callee))
         context.facts.unresolved.append(Unresolved(line, column, scope.symbol, text, reason))
+
+    def _stored_lambda(self, callee: ast.expr, scope: Scope) -> Id | None:
+        """`f = lambda ...` as the only assignment to f: calling f calls that lambda."""
+        if not isinstance(callee, ast.Name):
+            return None
+        _, owner = self._context.resolver.binding(callee.id, scope)
+        values = owner.stores.get(callee.id, []) if owner is not None else []
+        if len(values) != 1 or not isinstance(values[0], ast.Lambda):
+            return None
+        return self._context.walk.lambda_of(values[0]).symbol
 
     def _by_name(self, target: Target, caller: Id, line: int, column: int) -> bool:
         """A callee found by scoping alone. A key of the FFI is resolved too: its use is recorded elsewhere."""

@@ -1,111 +1,59 @@
-"""Cython files: symbols, references and calls of the FFI's own crossing code, from the syntax alone.
-
-The files of one extension module (a .pyx and the .pxi files that it includes) share one namespace; each file owns the
-facts of its own lines. Symbols have the same keys as Python's, so that a stub or a Python caller of the compiled module
-leads here.
+"""Extracts Cython files in a process of its own: Cython's compiled parser has no limit on nesting, and one file with a
+deep expression would take the whole indexer down with it.
 """
 
 from __future__ import annotations
 
-import posixpath
+import json
+import pickle
+import subprocess
+import tempfile
 from collections.abc import Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-from xref.model import FileFacts, Lang, Status, Symbol, symbol_id
-from xref.python.cython_declare import CythonModule, declare_cython
-from xref.python.cython_parse import Parsed, parse_cython
-from xref.python.cython_walk import walk_cython
-from xref.python.declarations import module_key
+from xref.model import FileFacts, Lang, Status
+from xref.python.cython_extract import CURRENT, REQUEST, RESULT
+from xref.python.programs import finish, own_program, start_program
 
-_MODULES = {
-    # tvm-ffi's CMakeLists.txt: cython --module-name "tvm_ffi.core"
-    "tvm_ffi/cython/core.pyx": "tvm_ffi.core",
-    # v0.21's python/setup.py and CMake: the extension lands beside the package's __init__.py
-    "tvm/ffi/cython/core.pyx": "tvm.ffi.core",
-    # python/setup.py to v0.20: config_cython() names it tvm._ffi.<_cy2 or _cy3>.core
-    "tvm/_ffi/_cython/core.pyx": "tvm._ffi._cy3.core",
-}
-"""End of a .pyx file's path -> the module that it is built as, where its folder does not say so."""
+TIMEOUT_S = 120
+"""Seconds before the parser counts as hung; all of TVM's Cython takes 2."""
 
 
 def extract_cython(root: Path, paths: Sequence[str]) -> list[FileFacts]:
-    """Facts of the .pyx, .pxi and .pxd files `paths` (tree-relative) below `root`, in order."""
-    parsed: dict[str, Parsed] = {}
-    facts: dict[str, FileFacts] = {}
-    for path in paths:
-        facts[path] = FileFacts(path, Lang.CYTHON)
-        try:
-            parsed[path] = parse_cython(path, (root / path).read_bytes())
-        except OSError as error:
-            facts[path].status, facts[path].detail = Status.FAILED, f"cannot be read: {error.strerror or error}"
-            continue
-        rows = parsed[path].rows
-        facts[path].lines = len(rows) - (0 if rows[-1] else 1)
-        if parsed[path].trouble:
-            failed = parsed[path].tree is None
-            facts[path].status = Status.FAILED if failed else Status.DEGRADED
-            facts[path].detail = parsed[path].trouble
-    for module, members in _modules(root, parsed).items():
-        _extract_module(module, [(path, parsed[path]) for path in members if parsed[path].tree is not None], facts)
-    return [facts[path] for path in paths]
+    """Facts of the .pyx, .pxi and .pxd files `paths` (tree-relative) below `root`, in order.
+
+    Never raises for what a file contains: the file that the parser dies or hangs on is failed, the others go on.
+    """
+    found: dict[str, FileFacts] = {}
+    remaining = list(paths)
+    while remaining:
+        with tempfile.TemporaryDirectory(prefix="xref-cython-") as name:
+            facts, culprit, reason = _run(Path(name), root, remaining)
+        if not culprit:
+            found.update((file.path, file) for file in facts)
+            break
+        found[culprit] = FileFacts(culprit, Lang.CYTHON, Status.FAILED, reason)
+        remaining.remove(culprit)
+    return [found[path] for path in paths]
 
 
-def _modules(root: Path, parsed: dict[str, Parsed]) -> dict[str, list[str]]:
-    """Module -> its files: each .pyx with what it includes, directly or not; a file that nobody includes by itself."""
-    owner: dict[str, str] = {}
-    groups: dict[str, list[str]] = {}
-    for path in sorted(parsed, key=lambda path: (not path.endswith(".pyx"), path)):
-        if path in owner:
-            continue
-        module = _module_name(root, path)
-        if module in groups:
-            module = path
-        pending, members = [path], []
-        while pending:
-            current = pending.pop()
-            if current in owner or current not in parsed:
-                continue
-            owner[current] = module
-            members.append(current)
-            folder = posixpath.dirname(current)
-            pending += [posixpath.normpath(posixpath.join(folder, name)) for name in parsed[current].includes]
-        groups[module] = members
-    return groups
-
-
-def _module_name(root: Path, path: str) -> str:
-    for end, module in _MODULES.items():
-        if path == end or path.endswith(f"/{end}"):
-            return module
-    pure = PurePosixPath(path)
-    parts = [pure.stem]
-    folder = pure.parent
-    while (root / folder / "__init__.py").exists() and folder.name:
-        parts.insert(0, folder.name)
-        folder = folder.parent
-    if len(parts) == 1:
-        parts = list(pure.with_suffix("").parts)
-    return ".".join(parts) if pure.suffix == ".pyx" else f"{'.'.join(parts)}{pure.suffix}"
-
-
-def _extract_module(name: str, files: list[tuple[str, Parsed]], facts: dict[str, FileFacts]) -> None:
-    module = CythonModule(name)
+def _run(folder: Path, root: Path, paths: list[str]) -> tuple[list[FileFacts], str, str]:
+    """The facts, or the file that killed the process and the reason to give."""
+    request = json.dumps({"root": str(root.absolute()), "paths": paths})
+    (folder / REQUEST).write_text(request, "ascii")
+    process = start_program(own_program("cython_extract", folder), folder, own_code=True)
     try:
-        for path, parsed in files:
-            declare_cython(module, parsed, facts[path])
-        for path, parsed in files:
-            walk_cython(module, parsed, facts[path])
-    except Exception as error:  # noqa: BLE001  another release of Cython, or input that it takes and we do not expect
-        reason = "nested too deeply" if isinstance(error, RecursionError) else f"{type(error).__name__}: {error}"
-        for path, _ in files:
-            facts[path].status, facts[path].detail = Status.DEGRADED, f"line 1: facts are incomplete ({reason})"
-    main = next((path for path, _ in files if path.endswith(".pyx")), files[0][0] if files else "")
-    if main:
-        lines = max(facts[main].lines, 1)
-        last = name.rpartition(".")[2]
-        facts[main].symbols.insert(0, Symbol(module_key(name), "module", last, name, 1, 1, lines))
-
-
-def module_id(module: CythonModule) -> int:
-    """The id of the module's own symbol."""
-    return symbol_id(module_key(module.name))
+        _, errors = finish(process, TIMEOUT_S)
+        reason = f"line 1: Cython's parser crashed on this file (signal {-process.returncode}): nested too deeply"
+    except subprocess.TimeoutExpired:
+        errors = ""
+        reason = f"line 1: Cython's parser did not finish this file within {TIMEOUT_S} s"
+    if process.returncode == 0:
+        facts: list[FileFacts] = pickle.loads((folder / RESULT).read_bytes())  # noqa: S301  our own process wrote it
+        return facts, "", ""
+    if process.returncode > 0:
+        last = errors.strip().rpartition("\n")[2]
+        reason = f"line 1: Cython's parser failed on this file ({last[:300]})"
+    current = folder / CURRENT
+    culprit = current.read_text("utf-8", "surrogateescape") if current.exists() else paths[0]
+    return [], culprit, reason

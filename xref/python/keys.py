@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 
-from xref.model import Id
+from xref.model import Id, Unresolved, shorten
 from xref.python.context import FileContext
 from xref.python.names import Target
 from xref.python.walk import Scope
@@ -74,12 +74,17 @@ class KeyCollector:
             self._context.position, lambda expr: self._symbol(expr, scope),
             table["wrappers"].get(target.name, "") if table is not None else "",
         )  # fmt: skip
+        before = len(self._facts.uses)
         for mechanism in _MECHANISMS:
             mechanism(site, self._facts)
+        if len(self._facts.uses) == before and among(site.name, python_ffi.GET_FORMS):
+            text = shorten(self._context.source.text(node))
+            reason = "the name of the FFI function is computed at run time"
+            self._context.facts.unresolved.append(Unresolved(line, column, scope.symbol, text, reason))
 
     def _symbol(self, node: ast.expr, scope: Scope) -> Id | None:
         if isinstance(node, ast.Lambda):
-            return next((inner.symbol for inner in self._context.walk.lambdas if inner.node is node), None)
+            return self._context.walk.lambda_of(node).symbol
         target = self._context.resolver.resolve(node, scope)
         return self._context.target_id(target) if target is not None and target.kind == "member" else None
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from xref.python import scratch as names
 from xref.python.plan import PythonFile, PythonPlan
+from xref.python.programs import finish, own_program, start_program
 
 FORMAT_VERSION = 1
 """`format_version` of pyrefly 1.5's Pysa report."""
@@ -79,13 +80,13 @@ def ensure_survey(plan: PythonPlan) -> None:
 
 
 def _start_survey(scratch: Path) -> subprocess.Popen[bytes]:
-    return _start(_own_program("survey", scratch), scratch, own_code=True)
+    return start_program(own_program("survey", scratch), scratch, own_code=True)
 
 
 def _finish_survey(scratch: Path, process: subprocess.Popen[bytes]) -> None:
     """Wait for the survey; when a file kills it, note the file and start over without it."""
     for _ in range(_MAX_CRASHES):
-        _, errors = process.communicate()
+        _, errors = finish(process)
         if process.returncode == 0:
             return
         current = scratch / names.CURRENT
@@ -94,15 +95,15 @@ def _finish_survey(scratch: Path, process: subprocess.Popen[bytes]) -> None:
         with (scratch / names.DEADLY).open("a", encoding="utf-8", errors="surrogateescape") as log:
             log.write(current.read_text("utf-8", "surrogateescape") + "\0")
         process = _start_survey(scratch)
-    raise RuntimeError(f"the survey of the Python files failed: {errors.decode('utf-8', 'replace')[-2000:]}")
+    raise RuntimeError(f"the survey of the Python files failed: {errors[-2000:]}")
 
 
 def _digest(scratch: Path, pysa: Path) -> str:
     """Turn pyrefly's reports into one table, in a process of its own: as objects they take hundreds of megabytes."""
-    process = _start(_own_program("pysa", scratch, pysa), scratch, own_code=True)
-    _, errors = process.communicate()
+    process = start_program(own_program("pysa", scratch, pysa), scratch, own_code=True)
+    _, errors = finish(process)
     if process.returncode:
-        last = errors.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        last = errors.strip().rpartition("\n")[2]
         return f"no types: the type checker's report could not be read ({last})"
     return ""
 
@@ -158,38 +159,19 @@ def _literal_glob(path: str) -> str:
 def _run(command: list[str], folder: Path) -> str:
     """Run pyrefly in `folder`; "" or why there is no result. Its exit code 1 only says that type errors were found."""
     try:
-        process = _start(command, folder)
+        process = start_program(command, folder)
     except OSError as error:
         return f"no types: {command[0]} cannot be run ({error.strerror or error})"
     try:
-        output, errors = process.communicate(timeout=TIMEOUT_S)
+        output, errors = finish(process, TIMEOUT_S)
     except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
         return f"no types: the type checker did not finish within {TIMEOUT_S} s"
     if process.returncode < 0:
         return f"no types: the type checker was killed by signal {-process.returncode}"
     if process.returncode > 1:
-        text = (errors or output).decode("utf-8", "replace").strip().rpartition("\n")[2]
+        text = (errors or output).strip().rpartition("\n")[2]
         return f"no types: the type checker failed with exit code {process.returncode} ({text[:300]})"
     return ""
-
-
-def _own_program(module: str, *folders: Path) -> list[str]:
-    """Run `main` of a module of this package; -P keeps the working folder off the import path."""
-    code = f"import sys, pathlib; from xref.python.{module} import main; main(*map(pathlib.Path, sys.argv[1:]))"
-    return [sys.executable, "-P", "-c", code, *map(str, folders)]
-
-
-def _start(command: list[str], folder: Path, *, own_code: bool = False) -> subprocess.Popen[bytes]:
-    """Start a program with nothing to read, and without variables that could redirect it."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYREFLY_")}
-    if own_code:
-        home = str(Path(__file__).parents[2])
-        environment["PYTHONPATH"] = home
-    return subprocess.Popen(
-        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
 
 
 def _format_trouble(pysa: Path) -> str:

@@ -129,6 +129,10 @@ class Walk:
             **dict.fromkeys((ast.MatchAs, ast.MatchStar, ast.MatchMapping), self._pattern),
         }
 
+    def lambda_of(self, node: ast.Lambda) -> Scope:
+        """The scope of a lambda of the walked tree."""
+        return next(scope for scope in self.lambdas if scope.node is node)
+
     def _push(self, nodes: object, scope: Scope, role: Role) -> None:
         if isinstance(nodes, list):
             self._stack += [(node, scope, role) for node in reversed(nodes) if node is not None]

@@ -1,0 +1,2 @@
+def register_dialect(name, module_path):
+    pass

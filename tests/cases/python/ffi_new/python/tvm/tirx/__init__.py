@@ -1,0 +1,3 @@
+import tvm.script
+
+tvm.script.register_dialect("tirx", "tvm.tirx.script")

@@ -1,0 +1,1 @@
+from tvm.ir.transform import module_pass

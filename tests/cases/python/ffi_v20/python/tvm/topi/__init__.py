@@ -1,0 +1,2 @@
+from . import cpp
+from .nn import relu

@@ -1,0 +1,355 @@
+// The site's only script: search, line ranges, names that mean the same, keys for lists. Pages work without it.
+"use strict";
+
+// Data files call these: a page opened from disk may not fetch, so all data arrives as scripts.
+const xrefSearch = {
+  data: null,
+  shards: new Map(),
+  names(data) {
+    data.names = data.names ? data.names.split("\n") : [];
+    data.lower = data.names.map((name) => name.toLowerCase());
+    this.data = data;
+  },
+  shard(number, rows) {
+    this.shards.set(number, rows);
+  },
+};
+
+(() => {
+  const ROOT = document.currentScript.src.replace(/assets\/xref\.js.*$/, "");
+  const LIMIT = 60;
+  const loading = new Map();
+
+  function load(file) {
+    if (!loading.has(file)) {
+      loading.set(file, new Promise((resolve, reject) => {
+        const script = document.createElement("script");
+        script.src = ROOT + file;
+        script.onload = resolve;
+        script.onerror = () => reject(new Error(file + " is missing"));
+        document.head.append(script);
+      }));
+    }
+    return loading.get(file);
+  }
+
+  function element(tag, attributes, ...children) {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes || {})) made.setAttribute(name, value);
+    made.append(...children);
+    return made;
+  }
+
+  // ---- Search -------------------------------------------------------------------------------------------------
+
+  const escape = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
+  // "FuTIR" -> Fu[a-z0-9]*_?TIR : each hump of the query must begin a hump of the name, in order.
+  function humps(query) {
+    const parts = query.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[A-Z]/g);
+    if (!parts) return null;
+    const loose = parts.map((part) => (/^[A-Z]{2,}$/.test(part) ? [...part].map(escape).join("[a-z0-9]*_?") : escape(part)));
+    return new RegExp(loose.join("(?:[a-z0-9]*_?(?:[A-Z][a-z0-9]*_?)*?)"), "");
+  }
+
+  // Words of `name` begin where the case or an underscore says so.
+  function wordStart(name, at) {
+    if (at === 0) return true;
+    const before = name[at - 1], here = name[at];
+    return !/[A-Za-z0-9]/.test(before) || (/[a-z0-9]/.test(before) && /[A-Z]/.test(here));
+  }
+
+  // A smaller score is better: exact, prefix, humps from the start, a word inside, humps inside, any part.
+  function score(name, lower, query, low, pattern) {
+    if (name === query) return [0, 0, name.length];
+    if (lower === low) return [1, 0, name.length];
+    if (lower.startsWith(low)) return [name.startsWith(query) ? 2 : 3, 0, low.length];
+    const hump = pattern && pattern.exec(name);
+    if (hump && hump.index === 0) return [4, 0, hump[0].length];
+    let at = lower.indexOf(low);
+    while (at > 0 && !wordStart(name, at)) {
+      const next = lower.indexOf(low, at + 1);
+      if (next < 0) break;
+      at = next;
+    }
+    if (at > 0 && wordStart(name, at)) return [5, at, low.length];
+    if (hump && wordStart(name, hump.index)) return [6, hump.index, hump[0].length];
+    if (at >= 0) return [7, at, low.length];
+    return null;
+  }
+
+  function best(rows, query, nameOf, lowerOf, weightOf) {
+    const low = query.toLowerCase();
+    const pattern = /[A-Z]/.test(query) ? humps(query) : null;
+    const found = [];
+    for (let i = 0; i < rows.length; i++) {
+      const name = nameOf(rows[i], i);
+      const result = score(name, lowerOf(rows[i], i), query, low, pattern);
+      if (result) found.push({ i, name, rank: result[0], at: result[1], length: result[2], weight: weightOf(rows[i], i) });
+    }
+    found.sort((a, b) => a.rank - b.rank || a.name.length - b.name.length || b.weight - a.weight || (a.name < b.name ? -1 : 1));
+    return found.slice(0, LIMIT);
+  }
+
+  // A query like relax::FuseTIR or transform.FuseTIR: the last part is the name, the rest must end its scope.
+  function split(query) {
+    const parts = query.split(/::|\./);
+    return { name: parts.pop(), scope: parts.filter(Boolean) };
+  }
+
+  function scopeFits(scope, wanted) {
+    const own = scope.split(/::|\./).filter(Boolean);
+    return wanted.every((part, i) => {
+      const mine = own[own.length - wanted.length + i];
+      return mine !== undefined && mine.toLowerCase().startsWith(part.toLowerCase());
+    });
+  }
+
+  async function details(hit) {
+    const data = xrefSearch.data, shard = Math.floor(hit.i / data.per);
+    await load(`search/${shard}.js`);
+    return xrefSearch.shards.get(shard)[hit.i % data.per];
+  }
+
+  async function find(query) {
+    await load("search/names.js");
+    const data = xrefSearch.data, { name, scope } = split(query);
+    const digit = (c) => parseInt(c, 36);
+    const results = [];
+    const names = name ? best(data.names, name, (n) => n, (_, i) => data.lower[i], (_, i) => digit(data.weights[i])) : [];
+    const keys = best(data.keys, query, (k) => k[0], (k) => k[0].toLowerCase(), () => 0).filter((k) => scope.length || k.rank < 7);
+    const slash = query.includes("/");
+    const files = best(data.files, query, (f) => (slash ? f[0] : f[0].slice(f[0].lastIndexOf("/") + 1)),
+      (f) => (slash ? f[0] : f[0].slice(f[0].lastIndexOf("/") + 1)).toLowerCase(), () => 0).filter((f) => f.rank < 7);
+    const some = names.slice(0, scope.length ? LIMIT : 24);
+    const rows = await Promise.all(some.map(details));
+    some.forEach((hit, n) => {
+      let shown = 0;
+      for (const [kind, lang, around, path, line, url] of rows[n]) {
+        if (scope.length && !scopeFits(around, scope)) continue;
+        if (++shown > 6) break;
+        results.push({ rank: hit.rank, kind, lang, before: around, hit, place: path && `${path}:${line}`, url });
+      }
+    });
+    for (const hit of keys.slice(0, 12)) {
+      results.push({ rank: hit.rank + (hit.rank ? 0.5 : -0.5), kind: `${data.keys[hit.i][1]} key`, lang: "", before: "", hit, place: "", url: data.keys[hit.i][2] });
+    }
+    for (const hit of files.slice(0, 12)) {
+      const [path, url] = data.files[hit.i];
+      results.push({ rank: hit.rank + 0.4, kind: "file", lang: "", before: "", hit, place: slash ? "" : path, url });
+    }
+    results.sort((a, b) => a.rank - b.rank);  // stable: each list keeps its own order
+    return results.slice(0, 40);
+  }
+
+  const LANGUAGES = { cpp: "C++", python: "Python", cython: "Cython" };
+
+  function option(result, number) {
+    const { hit } = result, name = hit.name;
+    const label = element("span", { class: "sym" });
+    if (result.before) label.append(element("span", { class: "scope" }, result.before));
+    label.append(name.slice(0, hit.at), element("b", {}, name.slice(hit.at, hit.at + hit.length)), name.slice(hit.at + hit.length));
+    const made = element("li", { role: "option", id: `hit-${number}`, "aria-selected": "false" }, label, " ",
+      element("span", { class: "kind" }, result.kind), " ");
+    if (result.lang) made.append(element("span", { class: `lang ${result.lang}` }, LANGUAGES[result.lang] || result.lang));
+    if (result.place) made.append(element("span", { class: "place" }, result.place));
+    made.dataset.url = result.url;
+    return made;
+  }
+
+  function search(box) {
+    const input = element("input", {
+      id: "q", type: "search", role: "combobox", "aria-expanded": "false", "aria-controls": "hits", "aria-autocomplete": "list",
+      "aria-label": "Search names, keys and files", placeholder: "Search names, keys, files   ( / )", autocomplete: "off", spellcheck: "false",
+      autocapitalize: "off",
+    });
+    const list = element("ul", { id: "hits", role: "listbox", "aria-label": "Search results", hidden: "" });
+    const status = element("span", { class: "skip", role: "status" });
+    box.setAttribute("role", "search");
+    box.append(input, list, status);
+    let active = -1, asked = 0, goWhenReady = false;
+
+    const options = () => list.querySelectorAll("[role=option]");
+
+    function choose(number) {
+      const all = options();
+      active = all.length ? (number + all.length) % all.length : -1;
+      all.forEach((item, i) => item.setAttribute("aria-selected", String(i === active)));
+      if (active < 0) return input.removeAttribute("aria-activedescendant");
+      input.setAttribute("aria-activedescendant", all[active].id);
+      all[active].scrollIntoView({ block: "nearest" });
+    }
+
+    function show(open) {
+      list.hidden = !open;
+      input.setAttribute("aria-expanded", String(open));
+    }
+
+    function go(item) {
+      if (item && item.dataset.url) location.href = ROOT + item.dataset.url;
+    }
+
+    async function update() {
+      const query = input.value.trim(), mine = ++asked;
+      if (!query) {
+        list.replaceChildren();
+        status.textContent = "";
+        choose(-1);
+        return show(false);
+      }
+      let results;
+      try {
+        results = await find(query);
+      } catch (error) {
+        if (mine !== asked) return;
+        list.replaceChildren(element("li", { class: "empty" }, `Search is not available: ${error.message}.`));
+        return show(true);
+      }
+      if (mine !== asked) return;
+      list.replaceChildren(...results.map(option));
+      if (!results.length) list.append(element("li", { class: "empty" }, "No name, key or file like that."));
+      status.textContent = `${results.length} results`;
+      list.dataset.query = query;
+      choose(0);
+      show(true);
+      if (goWhenReady) go(options()[active]);
+      goWhenReady = false;
+    }
+
+    input.addEventListener("focus", () => load("search/names.js").catch(() => {}), { once: true });
+    input.addEventListener("input", update);
+    input.addEventListener("focus", () => show(Boolean(list.firstChild)));
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+        event.preventDefault();
+        choose(active + (event.key === "ArrowDown" ? 1 : -1));
+      } else if (event.key === "Enter") {
+        if (list.dataset.query === input.value.trim()) go(options()[active]);
+        else goWhenReady = true;
+      } else if (event.key === "Escape") {
+        if (list.hidden) input.blur();
+        show(false);
+      }
+    });
+    list.addEventListener("mousedown", (event) => event.preventDefault());
+    list.addEventListener("click", (event) => go(event.target.closest("[role=option]")));
+    document.addEventListener("click", (event) => { if (!box.contains(event.target)) show(false); });
+    return input;
+  }
+
+  // ---- Line ranges: #L10-L20 ----------------------------------------------------------------------------------
+
+  function range() {
+    const match = /^#L(\d+)-L?(\d+)$/.exec(location.hash);
+    return match && [Math.min(match[1], match[2]), Math.max(match[1], match[2])];
+  }
+
+  function light(scroll) {
+    document.querySelectorAll(".code .in").forEach((line) => line.classList.remove("in"));
+    const lines = range();
+    if (!lines) return;
+    for (let at = lines[0]; at <= lines[1]; at++) {
+      const line = document.getElementById(`L${at}`);
+      if (!line) break;
+      line.classList.add("in");
+    }
+    const first = document.getElementById(`L${lines[0]}`);
+    if (first && scroll) first.scrollIntoView({ block: "center" });
+  }
+
+  function lineNumbers(code) {
+    let from = 0;
+    code.addEventListener("click", (event) => {
+      const line = event.target;
+      if (!line.id || !/^L\d+$/.test(line.id) || event.offsetX > parseFloat(getComputedStyle(line, "::before").width)) return;
+      const at = Number(line.id.slice(1));
+      const open = /^#L(\d+)/.exec(location.hash);
+      if (event.shiftKey && (from || open)) {
+        const begin = from || Number(open[1]);
+        history.replaceState(null, "", `#L${Math.min(begin, at)}-L${Math.max(begin, at)}`);
+        getSelection().removeAllRanges();
+      } else {
+        from = at;
+        location.replace(`#L${at}`);
+      }
+      light(false);
+    });
+  }
+
+  // ---- The same name: pointing at one lights all of them in the page --------------------------------------------
+
+  function sameNames(code) {
+    let lit = [];
+    function mark(event) {
+      const link = event.target.closest && event.target.closest("a:not(.c)");
+      lit.forEach((other) => other.classList.remove("same"));
+      lit = [];
+      if (!link || !code.contains(link)) return;
+      const address = link.getAttribute("href");
+      lit = [...code.querySelectorAll(`a[href="${CSS.escape(address).replace(/\\([^0-9a-f])/gi, "$1")}"]`)].filter((other) => other.textContent === link.textContent);
+      lit.forEach((other) => other.classList.add("same"));
+    }
+    code.addEventListener("mouseover", mark);
+    code.addEventListener("focusin", mark);
+    code.addEventListener("mouseleave", mark);
+  }
+
+  // ---- Keys: / to search, j and k along lists -------------------------------------------------------------------
+
+  function lists() {
+    return [...document.querySelectorAll("main ul.calls > li, main ul.keys > li, main ul.refs > li, main ul.members > li, main ul.columns > li, main table.list tbody tr, main ol.passes > li")]
+      .filter((item) => item.getClientRects().length);
+  }
+
+  function step(by) {
+    const items = lists();
+    if (!items.length) return;
+    const now = items.findIndex((item) => item.classList.contains("on"));
+    if (now >= 0) items[now].classList.remove("on");
+    let next = now + by;
+    if (now < 0) {
+      next = items.findIndex((item) => item.getBoundingClientRect().top > 60);
+      if (next < 0) next = 0;
+    }
+    next = Math.max(0, Math.min(items.length - 1, next));
+    items[next].classList.add("on");
+    items[next].scrollIntoView({ block: "nearest" });
+    const link = items[next].querySelector("a");
+    if (link) link.focus({ preventScroll: true });
+  }
+
+  function keys(input) {
+    document.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+      if (event.key === "/") {
+        event.preventDefault();
+        input.focus();
+        input.select();
+      } else if (event.key === "j" || event.key === "k") {
+        step(event.key === "j" ? 1 : -1);
+      } else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && event.target.closest("li.on, tr.on")) {
+        event.preventDefault();
+        step(event.key === "ArrowDown" ? 1 : -1);
+      } else if (event.key === "Escape") {
+        document.querySelectorAll("li.on, tr.on").forEach((item) => item.classList.remove("on"));
+        if (document.activeElement) document.activeElement.blur();
+      }
+    });
+  }
+
+  // A wide drawing opens at its middle.
+  document.querySelectorAll(".canvas").forEach((canvas) => {
+    const middle = canvas.querySelector(".middle rect");
+    if (!middle || canvas.scrollWidth <= canvas.clientWidth) return;
+    const box = middle.getBoundingClientRect(), frame = canvas.getBoundingClientRect();
+    canvas.scrollLeft = box.left - frame.left + box.width / 2 - canvas.clientWidth / 2;
+  });
+
+  keys(search(document.getElementById("search")));
+  document.querySelectorAll(".code").forEach((code) => {
+    lineNumbers(code);
+    sameNames(code);
+  });
+  addEventListener("hashchange", () => light(true));
+  light(true);
+})();

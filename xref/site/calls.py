@@ -1,0 +1,156 @@
+"""Callers and callees as a page lists them: by language and evidence, one row for a function with all its call sites.
+
+A list that is too long for the symbol's page goes on, whole, on further pages; nothing is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from xref.model import Evidence, Id
+from xref.site import urls
+from xref.site.facts import STRENGTH, Site
+from xref.site.links import Line, Linker, SymbolLink
+
+FIRST_ROWS = 200
+"""Rows of a list on the symbol's own page."""
+MORE_ROWS = 1000
+"""Rows of each further page."""
+_LINES_WITH_TEXT = 3
+
+EVIDENCE_WORDS = {
+    Evidence.REGISTRY: "through a key",
+    Evidence.DIRECT: "direct",
+    Evidence.VALUE: "as a value",
+    Evidence.VIRTUAL: "may dispatch here",
+    Evidence.DISPATCH: "through a dispatch table",
+    Evidence.TEMPLATE: "candidate in a template",
+    Evidence.NAME: "by name only, a guess",
+    "observed": "seen in a run only",
+}
+"""How a page says each kind of evidence; the word of the SQL views stands beside it."""
+
+
+@dataclass(slots=True)
+class Row:
+    """The far end of calls: a function, its call sites (`lines` with text, `others` as numbers), what runs counted."""
+
+    symbol: SymbolLink
+    via: str
+    via_href: str | None
+    lines: list[Line]
+    others: list[Line] = field(default_factory=list)
+    ran: list[tuple[str, int]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Group:
+    """Rows of one language and one kind of evidence. `total` counts the group's rows on all pages."""
+
+    lang: str
+    evidence: str
+    rows: list[Row]
+    total: int = 0
+
+    @property
+    def words(self) -> str:
+        """The evidence in words."""
+        return EVIDENCE_WORDS.get(self.evidence, self.evidence)
+
+
+class Further(NamedTuple):
+    """A further page of a list: its address and the numbers of its first and last row."""
+
+    url: str
+    first: int
+    last: int
+
+
+@dataclass(slots=True)
+class CallList:
+    """A list of callers or callees: `groups` on the symbol's page, `further` elsewhere.
+
+    `total` counts functions, `rows` the rows on all pages: one function may call directly and through a key.
+    """
+
+    total: int = 0
+    rows: int = 0
+    groups: list[Group] = field(default_factory=list)
+    further: list[Further] = field(default_factory=list)
+    pages: list[list[Group]] = field(default_factory=list)
+
+    @property
+    def shown(self) -> int:
+        """Rows on the symbol's own page."""
+        return sum(len(group.rows) for group in self.groups)
+
+
+def call_list(
+    linker: Linker, me: Id, sites: Iterable[Site], direction: str, code: str, spelled: str = ""
+) -> CallList:
+    """The list for `sites`. `direction` is callers or callees; `spelled` is the callee's name where it is one for all."""
+    grouped: dict[tuple[str, str], dict[tuple[Id, str], list[Site]]] = {}
+    for site in sites:
+        via = site.via if site.evidence in (Evidence.REGISTRY, Evidence.DISPATCH) else ""
+        lang = linker.name(site.other).lang
+        grouped.setdefault((lang, site.evidence), {}).setdefault((site.other, via), []).append(site)
+    own = linker.name(me).lang
+    order = sorted(grouped, key=lambda pair: (pair[0] == own, STRENGTH.get(pair[1], 99), pair))
+    groups = [
+        Group(lang, evidence, [
+            _row(linker, me, other, via, found, direction, spelled)
+            for (other, via), found in grouped[lang, evidence].items()
+        ])
+        for lang, evidence in order
+    ]  # fmt: skip
+    for group in groups:
+        group.total = len(group.rows)
+    total = len({other for found in grouped.values() for other, _ in found})
+    pages = cut(groups, FIRST_ROWS, MORE_ROWS)
+    result = CallList(total, sum(group.total for group in groups), pages[0] if pages else [], [], pages[1:])
+    result.further = further(code, direction, [sum(len(group.rows) for group in page) for page in pages])
+    return result
+
+
+def _row(linker: Linker, me: Id, other: Id, via: str, sites: Sequence[Site], direction: str, spelled: str) -> Row:
+    name = spelled or linker.name(other).name
+    seen: set[tuple[str, int]] = set()
+    unique = [site for site in sites if not ((site.path, site.line) in seen or seen.add((site.path, site.line)))]  # type: ignore[func-returns-value]
+    pair = (other, me) if direction == "callers" else (me, other)
+    return Row(
+        linker.symbol(other),
+        via,
+        linker.key("ffi", via) if via else None,
+        [linker.line(site.path, site.line, site.col, name) for site in unique[:_LINES_WITH_TEXT]],
+        [linker.place(site.path, site.line) for site in unique[_LINES_WITH_TEXT:]],
+        sorted(linker.plan.observed.get(pair, {}).items()),
+    )
+
+
+def cut(groups: Sequence[Group], first: int, more: int) -> list[list[Group]]:
+    """Groups by page: `first` rows on the first, `more` on each other; a group may go on over pages."""
+    pages: list[list[Group]] = []
+    room = 0
+    for group in groups:
+        position = 0
+        while position < len(group.rows):
+            if room == 0:
+                room = more if pages else first
+                pages.append([])
+            part = group.rows[position : position + room]
+            pages[-1].append(Group(group.lang, group.evidence, part, group.total))
+            position += len(part)
+            room -= len(part)
+    return pages
+
+
+def further(code: str, part: str, sizes: Sequence[int]) -> list[Further]:
+    """The addresses of a list's further pages; `sizes` counts the rows of each page, the first included."""
+    result = []
+    end = sizes[0] if sizes else 0
+    for number, size in enumerate(sizes[1:], 2):
+        result.append(Further(urls.more_url(code, part, number), end + 1, end + size))
+        end += size
+    return result

@@ -1,0 +1,155 @@
+"""Checks a whole site: every internal link leads somewhere, every line anchor lies in its file, ids are unique.
+
+Run as `python -m xref.site.check DIR`; exits with 1 and lists what is wrong. Reads tags by a regular expression: the site's
+HTML is made by xref alone, and a full parse of half a gigabyte would take minutes.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+import sys
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import unescape
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote
+
+_TAG = re.compile(r"<[a-zA-Z](?:[^<>\"']|\"[^\"]*\"|'[^']*')*>")
+_ATTRIBUTE = re.compile(r"\s(id|href|src|aria-labelledby|aria-controls)=(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"']+))")
+_LINE = re.compile(r"L(\d+)$")
+_EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*:|//")
+_IN_SCRIPT = re.compile(r'"((?:s|source|symbols|outside|keys|runs)/[^"\\]+\.html(?:#[^"\\]+)?)"')
+_SHOWN = 40
+
+
+class Problem(NamedTuple):
+    """What is wrong, on which page of the site."""
+
+    page: str
+    text: str
+
+
+@dataclass(slots=True)
+class _PageIds:
+    """The ids of a page: lines by their number, which are many, the others by name."""
+
+    names: frozenset[str]
+    lines: int
+
+
+@dataclass(slots=True)
+class SiteCheck:
+    """The outcome: what was counted and what is wrong."""
+
+    pages: int = 0
+    links: int = 0
+    problems: list[Problem] = field(default_factory=list)
+
+
+def check_site(folder: Path) -> SiteCheck:
+    """Check the site in `folder`. Raises `OSError` when it cannot be read."""
+    result = SiteCheck()
+    ids: dict[str, _PageIds] = {}
+    links: dict[str, array[int]] = {}
+    targets: dict[str, int] = {}
+    names: list[str] = []
+    for path in sorted(folder.rglob("*.html")):
+        page = path.relative_to(folder).as_posix()
+        result.pages += 1
+        found: list[str] = []
+        mentioned: list[str] = []
+        positions = array("i")
+        for attribute, value in _attributes(path.read_text(encoding="utf-8")):
+            if attribute == "id":
+                found.append(value)
+            elif attribute.startswith("aria"):
+                mentioned += value.split()
+            elif _EXTERNAL.match(value):
+                if not value.startswith("data:"):
+                    result.problems.append(Problem(page, f"leaves the site: {value}"))
+            else:
+                target = _resolve(page, value)
+                if target not in targets:
+                    targets[target] = len(names)
+                    names.append(target)
+                positions.append(targets[target])
+        ids[page] = _page_ids(page, found, result)
+        result.problems += [
+            Problem(page, f"names the id {name}, which is not there") for name in mentioned if name not in ids[page].names
+        ]
+        links[page] = positions
+    good = [_exists(folder, target, ids) for target in names]
+    for page, positions in links.items():
+        result.links += len(positions)
+        for position in dict.fromkeys(positions):
+            if good[position]:
+                result.problems.append(Problem(page, f"{good[position]}: {names[position]}"))
+    for script in sorted(folder.rglob("*.js")):
+        page = script.relative_to(folder).as_posix()
+        for match in _IN_SCRIPT.finditer(script.read_text(encoding="utf-8")):
+            result.links += 1
+            trouble = _exists(folder, match[1], ids)
+            if trouble:
+                result.problems.append(Problem(page, f"{trouble}: {match[1]}"))
+    return result
+
+
+def _attributes(html: str) -> Iterator[tuple[str, str]]:
+    for tag in _TAG.finditer(html):
+        for attribute in _ATTRIBUTE.finditer(tag[0]):
+            value = attribute[2] or attribute[3] or attribute[4] or ""
+            yield attribute[1], unescape(value) if "&" in value else value
+
+
+def _page_ids(page: str, found: list[str], result: SiteCheck) -> _PageIds:
+    lines = [int(match[1]) for match in map(_LINE.match, found) if match]
+    if lines != list(range(1, len(lines) + 1)):
+        result.problems.append(Problem(page, "line anchors are not 1, 2, 3, ..."))
+    others = [name for name in found if not _LINE.match(name)]
+    for name in sorted({name for name in others if others.count(name) > 1} if len(set(others)) < len(others) else ()):
+        result.problems.append(Problem(page, f"has the id {name} more than once"))
+    return _PageIds(frozenset(others), len(lines))
+
+
+def _resolve(page: str, link: str) -> str:
+    """A link of a page as a path below the site's folder, with its anchor."""
+    path, mark, anchor = link.partition("#")
+    whole = posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(path))) if path else page
+    return f"{whole}#{unquote(anchor)}" if mark else whole
+
+
+def _exists(folder: Path, target: str, ids: dict[str, _PageIds]) -> str:
+    """Why a target is no good; "" when it is."""
+    path, _, anchor = target.partition("#")
+    if path.startswith("../"):
+        return "leaves the site's folder"
+    if path not in ids:
+        return "" if not anchor and (folder / path).is_file() else "leads to no page"
+    if not anchor:
+        return ""
+    line = _LINE.match(anchor)
+    if line:
+        return "" if 0 < int(line[1]) <= ids[path].lines else f"line beyond the file's {ids[path].lines}"
+    return "" if anchor in ids[path].names else "no such anchor"
+
+
+def main() -> int:
+    """Check the site named on the command line; the exit code."""
+    if len(sys.argv) != 2 or not (Path(sys.argv[1]) / "index.html").is_file():
+        sys.stderr.write("usage: python -m xref.site.check DIR (a folder made by xref site)\n")
+        return 2
+    result = check_site(Path(sys.argv[1]))
+    for problem in result.problems[:_SHOWN]:
+        sys.stdout.write(f"{json.dumps(problem.page)[1:-1]}: {json.dumps(problem.text)[1:-1]}\n")
+    more = len(result.problems) - _SHOWN
+    sys.stdout.write((f"... {more} more\n" if more > 0 else "")
+                     + f"{result.pages} pages, {result.links} links, {len(result.problems)} problems\n")
+    return 1 if result.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,224 @@
+"""Lays drawings out with Graphviz's dot and writes them as SVG of our own: small, themed by the style sheet, linked.
+
+dot gets sizes and numbers only, never a name of the analysed tree, so that nothing in it can be misread; the text goes
+into the SVG afterwards, escaped. Sizes come from a fixed-width font's metrics: the drawing is the same on every machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sysconfig
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from xref.model import ExitCode, XrefError
+from xref.site.codeview import ROOT
+from xref.site.drawing import Arrow, Drawing, Node
+
+TIMEOUT = 120.0
+"""Seconds that dot may take for one batch; a drawing of 40 nodes takes 0.01."""
+_CHAR = 7.25
+_SMALL_CHAR = 6.05
+"""Widths in points of a character at 12 and at 10 points of a fixed-width font."""
+_PAD = 18
+_HEIGHTS = {"symbol": 36, "key": 24, "more": 22}
+_MARGIN = 6
+_LANG_WORDS = {"cpp": "C++", "python": "Python", "cython": "Cython"}
+
+
+def find_dot() -> list[str] | None:
+    """The command that lays graphs out: $XREF_DOT, else the graphviz-pure beside this Python, else a dot on the path.
+
+    None when there is none. Raises `XrefError` (exit code 5) when $XREF_DOT names no program.
+    """
+    chosen = os.environ.get("XREF_DOT")
+    if chosen:
+        found = shutil.which(chosen)
+        if found is None:
+            raise XrefError(f"XREF_DOT={chosen} is not a program: unset it, or name Graphviz's dot",
+                            ExitCode.UNUSABLE_INPUT)
+        return [found]
+    beside = Path(sysconfig.get_path("scripts")) / "graphviz-pure"
+    if beside.is_file():
+        return [str(beside)]
+    found = shutil.which("graphviz-pure") or shutil.which("dot")
+    return [found] if found else None
+
+
+def render_drawings(command: Sequence[str], drawings: Sequence[Drawing], titles: Sequence[str]) -> list[Markup | str]:
+    """An SVG for each drawing, or (a plain `str`) the reason why there is none. One process lays all of them out."""
+    layouts = _run(command, drawings)
+    if len(layouts) != len(drawings):
+        layouts = [layout for drawing in drawings for layout in (_run(command, [drawing]) or [None])[:1]]
+    return [
+        "the layout program failed on this drawing" if layout is None else _Svg(drawing, layout).write(title)
+        for drawing, layout, title in zip(drawings, layouts, titles, strict=True)
+    ]
+
+
+def _run(command: Sequence[str], drawings: Sequence[Drawing]) -> list[dict[str, Any] | None]:
+    text = "".join(map(dot_source, drawings))
+    try:
+        done = subprocess.run(
+            [*command, "-Tjson0"], input=text.encode(), capture_output=True, timeout=TIMEOUT, check=True
+        )
+        return _objects(done.stdout.decode("utf-8", "replace"))
+    except (subprocess.SubprocessError, OSError, ValueError):
+        return []
+
+
+def _objects(text: str) -> list[dict[str, Any] | None]:
+    decoder = json.JSONDecoder()
+    result: list[dict[str, Any] | None] = []
+    position = 0
+    while True:
+        while position < len(text) and text[position].isspace():
+            position += 1
+        if position >= len(text):
+            return result
+        value, position = decoder.raw_decode(text, position)
+        result.append(value)
+
+
+def _size(node: Node) -> tuple[float, int]:
+    """Width and height of a box, in points."""
+    width = max(len(node.label) * _CHAR, (len(_sub(node)) + 1) * _SMALL_CHAR) + _PAD
+    return width, _HEIGHTS[node.kind]
+
+
+def _sub(node: Node) -> str:
+    if node.kind != "symbol":
+        return ""
+    return f"{_LANG_WORDS.get(node.lang, node.lang)} {node.sub}".strip()
+
+
+def _cluster_label(path: str) -> str:
+    parts = path.split("/")
+    label = "/".join(parts[-2:])
+    return label if len(label) <= 40 else "…" + label[-39:]
+
+
+def dot_source(drawing: Drawing) -> str:
+    """The drawing as a dot graph of numbered boxes."""
+    number = {key: f"n{position}" for position, key in enumerate(drawing.nodes)}
+    lines = [
+        "digraph {",
+        'rankdir=LR;ranksep=0.55;nodesep=0.12;remincross=true;node[shape=box fixedsize=true label=""];'
+        'edge[arrowsize=0.6];graph[fontname="Courier" fontsize=10 margin=7];',
+    ]
+    for cluster, path in enumerate(drawing.clusters):
+        members = [key for key, node in drawing.nodes.items() if node.cluster == cluster]
+        label = "x" * len(_cluster_label(path))
+        lines.append(f'subgraph cluster_{cluster}{{label="{label}";labeljust=l;{";".join(number[m] for m in members)}}}')
+    for key, node in drawing.nodes.items():
+        width, height = _size(node)
+        lines.append(f"{number[key]}[width={width / 72:.4f} height={height / 72:.4f}];")
+    for position, arrow in enumerate(drawing.arrows.values()):
+        label = f' label="{"0" * len(arrow.label)}" fontsize=10 fontname="Courier"' if arrow.label else ""
+        constraint = " style=dotted" if arrow.evidence == "more" else ""
+        lines.append(f'{number[arrow.tail]}->{number[arrow.head]}[id="e{position}"{label}{constraint}];')
+    return "\n".join([*lines, "}\n"])
+
+
+class _Svg:
+    """Writes one laid-out drawing. dot's y axis points up, ours down."""
+
+    def __init__(self, drawing: Drawing, layout: dict[str, Any]) -> None:
+        self._drawing = drawing
+        self._layout = layout
+        _, _, self._width, self._height = map(float, layout["bb"].split(","))
+
+    def _x(self, value: float) -> str:
+        return _short(value + _MARGIN)
+
+    def _y(self, value: float) -> str:
+        return _short(self._height - value + _MARGIN)
+
+    def write(self, title: str) -> Markup:
+        """The SVG element. All text in it is escaped here."""
+        width, height = self._width + 2 * _MARGIN, self._height + 2 * _MARGIN
+        objects = {thing["name"]: thing for thing in self._layout.get("objects", ())}
+        parts = [
+            f'<svg class=graph role=img aria-labelledby=graph-title viewBox="0 0 {_short(width)} {_short(height)}"'
+            f' width="{_short(width)}" height="{_short(height)}"><title id=graph-title>{escape(title)}</title>'
+        ]
+        for cluster, path in enumerate(self._drawing.clusters):
+            if f"cluster_{cluster}" in objects:
+                parts.append(self._cluster(objects[f"cluster_{cluster}"], path))
+        arrows = list(self._drawing.arrows.values())
+        for thing in self._layout.get("edges", ()):
+            parts.append(self._arrow(thing, arrows[int(thing["id"][1:])]))
+        for position, node in enumerate(self._drawing.nodes.values()):
+            parts.append(self._node(objects[f"n{position}"], node, middle=position == 0))
+        parts.append("</svg>")
+        return Markup("".join(parts))  # noqa: S704
+
+    def _cluster(self, thing: dict[str, Any], path: str) -> str:
+        left, bottom, right, top = map(float, thing["bb"].split(","))
+        return (
+            f'<g class=cluster><rect x="{self._x(left)}" y="{self._y(top)}" width="{_short(right - left)}"'
+            f' height="{_short(top - bottom)}" rx="5"/><text x="{self._x(left + 7)}" y="{self._y(top - 14)}">'
+            f"{escape(_cluster_label(path))}<title>{escape(path)}</title></text></g>"
+        )
+
+    def _node(self, thing: dict[str, Any], node: Node, *, middle: bool) -> str:
+        x, y = map(float, thing["pos"].split(","))
+        width, height = _size(node)
+        style = " ".join(filter(None, ("node", f"t-{node.kind}", node.lang and f"l-{node.lang}", middle and "middle")))
+        radius = {"key": 12, "more": 11}.get(node.kind, 4)
+        box = (
+            f'<rect x="{self._x(x - width / 2)}" y="{self._y(y + height / 2)}" width="{_short(width)}"'
+            f' height="{_short(height)}" rx="{radius}"/>'
+        )
+        sub = _sub(node)
+        text = f'<text x="{self._x(x)}" y="{self._y(y + (2 if sub else -4))}">{escape(node.label)}</text>'
+        if sub:
+            text += f'<text class=sub x="{self._x(x)}" y="{self._y(y - 12)}">{escape(sub)}</text>'
+        return _linked(f'<g class="{style}"><title>{escape(node.title)}</title>{box}{text}</g>', node.href)
+
+    def _arrow(self, thing: dict[str, Any], arrow: Arrow) -> str:
+        path, head = self._curve(thing["pos"])
+        label = ""
+        if arrow.label and "lp" in thing:
+            x, y = map(float, thing["lp"].split(","))
+            label = f'<text x="{self._x(x)}" y="{self._y(y - 4)}">{escape(arrow.label)}</text>'
+        ran = " counted" if arrow.label else ""
+        title = f"<title>{escape(arrow.title)}</title>" if arrow.title else ""
+        shape = f'{title}<path d="{path}"/><path class=head d="{head}"/>{label}'
+        return _linked(f'<g class="edge t-{arrow.evidence}{ran}">{shape}</g>', arrow.href)
+
+    def _curve(self, pos: str) -> tuple[str, str]:
+        """The path of a spline "e,x,y p0 c c p c c p ..." and of the head at its end."""
+        end: tuple[float, float] | None = None
+        points: list[tuple[float, float]] = []
+        for word in pos.split():
+            fields = word.split(",")
+            if fields[0] == "e":
+                end = float(fields[1]), float(fields[2])
+            elif fields[0] != "s":
+                points.append((float(fields[0]), float(fields[1])))
+        start, *rest = [f"{self._x(x)} {self._y(y)}" for x, y in points]
+        path = f"M{start}C{' '.join(rest)}"
+        if end is None:
+            return path, ""
+        (x, y), (last_x, last_y) = end, points[-1]
+        dx, dy = x - last_x, y - last_y
+        length = (dx * dx + dy * dy) ** 0.5 or 1.0
+        nx, ny = -dy / length * 3, dx / length * 3
+        corners = ((x, y), (last_x + nx, last_y + ny), (last_x - nx, last_y - ny))
+        return path, "M" + "L".join(f"{self._x(a)} {self._y(b)}" for a, b in corners) + "Z"
+
+
+def _linked(shape: str, href: str | None) -> str:
+    return shape if href is None else f'<a href="{ROOT}{href}" tabindex=-1>{shape}</a>'
+
+
+def _short(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")

@@ -1,0 +1,176 @@
+"""What every page needs to know of the whole index, computed once and handed to the worker processes.
+
+A page is made from the plan and from queries about its own symbols; nothing else is shared, so pages can be made in any
+order, by any number of processes, or one at a time.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from xref.model import Id, Status
+from xref.site import drawable, urls
+from xref.site.callgraph import CallGraph, load_graph, load_observed
+from xref.site.names import CONTAINERS, Name, load_aliases, load_names, load_parameters
+from xref.site.packing import Packing, pack
+from xref.site.sources import SourceFile, State, examine, tree_root
+from xref.store import open_index, read_meta
+
+
+class Run(NamedTuple):
+    """A recorded compilation."""
+
+    id: str
+    command: str
+    started: str
+    tvm_version: str
+    python_version: str
+    note: str
+
+
+@dataclass
+class SitePlan:
+    """The site as a whole. `files` holds those that have a page, in path order; `files_at` maps a path to its position.
+
+    `callers` and `refs` count, per symbol, distinct calling functions and references other than its own definitions.
+    """
+
+    db: Path
+    root: Path
+    meta: dict[str, str]
+    files: list[SourceFile]
+    names: dict[Id, Name]
+    aliases: dict[Id, Id]
+    graph: CallGraph
+    observed: dict[tuple[Id, Id], dict[str, int]]
+    runs: list[Run]
+    packing: Packing
+    drawn: frozenset[Id]
+    callers: dict[Id, int]
+    refs: dict[Id, int]
+    parameters: dict[Id, str]
+    """The parameter types of overloads, to tell them apart."""
+    key_pages: dict[tuple[str, str], str]
+    """(registry, name) -> the address of the key's row, with its anchor."""
+
+    @cached_property
+    def files_at(self) -> dict[str, int]:
+        return {file.path: position for position, file in enumerate(self.files)}
+
+    @cached_property
+    def children(self) -> dict[Id, list[Id]]:
+        """The symbols inside each symbol, by file and line."""
+        result: dict[Id, list[Id]] = {}
+        for id_, name in self.names.items():
+            if name.parent is not None:
+                result.setdefault(name.parent, []).append(id_)
+        for inner in result.values():
+            inner.sort(key=lambda id_: (self.names[id_].file, self.names[id_].line, id_))
+        return result
+
+    @cached_property
+    def in_file(self) -> dict[int, list[Id]]:
+        """The symbols of each file, in the order of the code; public aliases are not things of their own."""
+        result: dict[int, list[Id]] = {}
+        for id_, name in self.names.items():
+            if name.file >= 0 and id_ not in self.aliases:
+                result.setdefault(name.file, []).append(id_)
+        for inside in result.values():
+            inside.sort(key=lambda id_: (self.names[id_].line, -self.names[id_].end_line, id_))
+        return result
+
+    @cached_property
+    def public(self) -> dict[Id, list[str]]:
+        """The public paths of each symbol, best first: those that users import."""
+        result: dict[Id, list[str]] = {}
+        for alias, target in self.aliases.items():
+            if alias in self.names:
+                result.setdefault(target, []).append(self.names[alias].qualname)
+        for paths in result.values():
+            paths.sort(key=lambda path: (path.count("."), len(path), path))
+        return result
+
+    def title(self) -> str:
+        """What the tree is called: "tvm 0.26.dev0"."""
+        return " ".join(filter(None, (self.meta.get("project", "") or "tree", self.meta.get("tvm_version", ""))))
+
+    def place(self, path: str | None, line: int) -> str | None:
+        """The address of path:line; without line where it is unknown or not certain; None when the file has no page."""
+        position = self.files_at.get(path or "", -1)
+        if position < 0:
+            return None
+        return self.place_at(position, line)
+
+    def place_at(self, position: int, line: int) -> str:
+        """`place` for a file by position."""
+        file = self.files[position]
+        url = urls.source_url(file.path)
+        certain = file.state is State.SAME and 0 < line <= file.lines
+        return f"{url}#L{line}" if certain else url
+
+    def save(self, path: Path) -> None:
+        """Write the plan for the worker processes."""
+        path.write_bytes(pickle.dumps(self, protocol=pickle.HIGHEST_PROTOCOL))
+
+
+def load_plan(path: Path) -> SitePlan:
+    """A plan that this program has saved a moment ago, in a folder of its own."""
+    plan = pickle.loads(path.read_bytes())  # noqa: S301
+    assert isinstance(plan, SitePlan)
+    return plan
+
+
+def make_plan(db_path: Path) -> SitePlan:
+    """Read the index. Raises `XrefError`: exit code 3 without a usable index, 5 when its tree is gone."""
+    from xref.site.keys import key_addresses
+
+    with closing(open_index(db_path)) as db:
+        meta = read_meta(db)
+        root = tree_root(meta)
+        rows = db.execute(
+            "SELECT id, path, lang, sha256, status, detail FROM files WHERE status <> ? ORDER BY path", (Status.SKIPPED,)
+        )
+        files = [examine(root, *row) for row in rows]
+        positions = {file.path: position for position, file in enumerate(files)}
+        names = load_names(db, positions)
+        graph = load_graph(db, positions)
+        observed = load_observed(db)
+        callers = graph.caller_counts()
+        _add_constructors(names, callers)
+        refs: dict[Id, int] = dict(db.execute(
+            "SELECT symbol_id, count(*) FROM refs WHERE role NOT IN ('definition', 'declaration') GROUP BY symbol_id"
+        ))  # fmt: skip
+        keyed = {id_ for (id_,) in db.execute("SELECT DISTINCT symbol_id FROM key_defs WHERE symbol_id IS NOT NULL")}
+        callees = graph.callee_counts()
+        edges = {id_: callers.get(id_, 0) + callees.get(id_, 0) for id_ in callers.keys() | callees.keys()}
+        aliases = load_aliases(db)
+        drawn = drawable.choose(names, graph, callers, callees, keyed, observed)
+        packing = pack(
+            names, aliases, lambda position: urls.outline_url(files[position].path), drawn | keyed, edges, refs
+        )
+        return SitePlan(
+            db_path.absolute(), root, meta, files, names, aliases, graph, observed, _runs(db), packing, drawn,
+            callers, refs, load_parameters(db, names), key_addresses(db),
+        )  # fmt: skip
+
+
+def _runs(db: sqlite3.Connection) -> list[Run]:
+    rows = db.execute(
+        "SELECT id, command, started, tvm_version, python_version, note FROM runs ORDER BY started DESC, id"
+    )
+    return [Run._make(row) for row in rows]
+
+
+def _add_constructors(names: dict[Id, Name], callers: dict[Id, int]) -> None:
+    """Calling a class runs its constructor: the class counts the callers of both."""
+    for id_, name in names.items():
+        if name.kind == "constructor" or name.name in ("__init__", "__new__"):
+            parent = name.parent
+            if parent in names and names[parent].kind in CONTAINERS and id_ in callers:
+                callers[parent] = callers.get(parent, 0) + callers[id_]

@@ -1,0 +1,277 @@
+"""Makes the pages of the symbols of one file: their own pages, the shared page of the small ones, and further pages."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator, Sequence
+from textwrap import dedent
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from xref import query_why
+from xref.model import Id
+from xref.query_answers import symbol_rows
+from xref.query_types import Match
+from xref.site import symbol_view as view
+from xref.site import urls
+from xref.site.assets import counted, render
+from xref.site.calls import FIRST_ROWS, MORE_ROWS, CallList, call_list
+from xref.site.codeview import with_root
+from xref.site.drawing import Drawer, Drawing
+from xref.site.facts import Facts, gather
+from xref.site.layout import render_drawings
+from xref.site.links import Linker
+from xref.site.names import CONTAINERS
+from xref.site.packing import Page
+from xref.site.source_pages import Code, outline_of
+from xref.site.symbol_view import SymbolView
+
+EXCERPT_LINES = 12
+"""Lines of a definition that its page shows; of a symbol on a shared page, `SMALL_EXCERPT`."""
+SMALL_EXCERPT = 4
+_LEAD_LINES = 3
+_CHUNK = 400
+"""Symbols whose facts are read at once: bounds the memory of a worker."""
+_FOLDED = (
+    ("constructors, conversions and operators", "quiet"),
+    ("outside the tree", "outside"),
+    ("inside macro expansions", "expanded"),
+)
+_COMMANDS = {"brief": "", "return": "Returns ", "returns": "Returns ", "param": "", "tparam": "", "note": "Note: ",
+             "sa": "See ", "see": "See ", "li": "- ", "ref": "", "p": "", "c": "", "file": ""}  # fmt: skip
+_COMMAND = re.compile(r"[\\@](" + "|".join(sorted(_COMMANDS, key=len, reverse=True)) + r")\b(?:\[[a-z,]+\])?[ \t]*")
+
+
+class Output(NamedTuple):
+    """A file to write."""
+
+    url: str
+    text: str
+
+
+class TableItem(NamedTuple):
+    """A symbol in the list at the top of a file's symbols."""
+
+    name: str
+    kind: str
+    line: int
+    line_href: str
+    href: str | None
+    callers: int
+    depth: int
+
+
+class SymbolPages:
+    """Makes pages for one process. `dot` is the layout command, None when there is none."""
+
+    def __init__(self, db: sqlite3.Connection, linker: Linker, dot: Sequence[str] | None, site: str) -> None:
+        self._db = db
+        self._linker = linker
+        self._plan = linker.plan
+        self._dot = dot
+        self._site = site
+        self._drawer = Drawer(linker)
+        self.drawn = 0
+
+    def of_file(self, position: int, code: Code) -> Iterator[Output]:
+        """All symbol pages of the file at `position`."""
+        file = self._plan.files[position]
+        pages = list(self._plan.packing.by_file.get(position, ()))
+        shared = urls.outline_url(file.path)
+        if all(page.url != shared for page in pages):
+            pages.append(Page(shared, None))
+        yield from self._pages(pages, position, code)
+
+    def outside(self, pages: Sequence[Page]) -> Iterator[Output]:
+        """The pages of symbols from outside the tree."""
+        yield from self._pages(pages, -1, None)
+
+    def _pages(self, pages: Sequence[Page], position: int, code: Code | None) -> Iterator[Output]:
+        chunk: list[Page] = []
+        size = 0
+        for page in pages:
+            chunk.append(page)
+            size += len(page.members) + 1
+            if size >= _CHUNK:
+                yield from self._some(chunk, position, code)
+                chunk, size = [], 0
+        yield from self._some(chunk, position, code)
+
+    def _some(self, pages: Sequence[Page], position: int, code: Code | None) -> Iterator[Output]:
+        ids = [id_ for page in pages for id_ in ((page.main,) if page.main is not None else ()) + tuple(page.members)]
+        facts = gather(self._db, ids, runs=bool(self._plan.runs))
+        macros = self._macros(position)
+        drawings = self._drawings([page for page in pages if page.main in self._plan.drawn])
+        for page in pages:
+            views = []
+            if page.main is not None:
+                drawing, note = drawings.get(page.main, (Markup(), ""))
+                views.append(self._view(facts[page.main], macros, code, own=True, drawing=drawing, note=note))
+            views += [self._view(facts[id_], macros, code, own=False) for id_ in page.members]
+            yield self._page(page, views, position)
+            for shown in views:
+                yield from self._further(shown)
+
+    def _macros(self, position: int) -> dict[tuple[str, int, int], str]:
+        """Where macros are expanded in a file: a call at the same place was written by the macro."""
+        if position < 0:
+            return {}
+        path = self._plan.files[position].path
+        rows = self._db.execute(
+            "SELECT r.line, r.col, s.name FROM refs r JOIN symbol s ON s.id = r.symbol_id"
+            " WHERE r.path = ? AND r.role = 'macro'", (path,)
+        )  # fmt: skip
+        return {(path, line, col): name for line, col, name in rows}
+
+    def _drawings(self, pages: Sequence[Page]) -> dict[Id, tuple[Markup, str]]:
+        if self._dot is None or not pages:
+            return {}
+        made: list[tuple[Id, Drawing, str]] = []
+        for page in pages:
+            assert page.main is not None
+            drawing = self._drawer.draw(page.main, page.url)
+            if len(drawing.nodes) > 1:
+                made.append((page.main, drawing, f"Call graph of {self._linker.label(page.main)}"))
+        results = render_drawings(self._dot, [drawing for _, drawing, _ in made], [title for _, _, title in made])
+        found = {}
+        for (id_, drawing, _), svg in zip(made, results, strict=True):
+            if isinstance(svg, Markup):
+                self.drawn += 1
+                root = urls.root_of(urls.symbol_url(self._plan.packing.code[id_]))
+                found[id_] = Markup(with_root(svg, root)), _note(drawing)
+            else:
+                found[id_] = Markup(), f"No drawing: {svg}."
+        return found
+
+    def _view(
+        self, facts: Facts, macros: dict[tuple[str, int, int], str], code: Code | None, *,
+        own: bool, drawing: Markup = Markup(), note: str = "",
+    ) -> SymbolView:  # fmt: skip
+        linker, id_ = self._linker, facts.id
+        name = linker.name(id_)
+        short = self._plan.packing.code[id_]
+        sites = view.caller_sites(self._db, linker, facts)
+        callers = call_list(linker, id_, sites, "callers", short, spelled=name.name)
+        written, *folded = view.calls_of(linker, facts, short, view.split_callees(linker, facts, macros))
+        more = [(words, part, calls) for (words, part), calls in zip(_FOLDED, folded, strict=True) if calls.total]
+        path = self._plan.files[name.file].path if name.file >= 0 else ""
+        members = view.members(linker, id_) if own else []
+        callable_ = view.is_callable(name, callers, written)
+        speaks = callable_ and (name.kind != "module" or callers.total > 0)
+        lines, first, rest = self._excerpt(facts, code, EXCERPT_LINES if own else SMALL_EXCERPT)
+        keys = view.key_views(linker, facts.keys)
+        return SymbolView(
+            id=id_, code=short, own_page=own, name=name, label=linker.label(id_), scope=view.scope_of(linker, name),
+            parameters=self._plan.parameters.get(id_, ""),
+            signature=facts.signature, doc=clean_doc(facts.doc), place=linker.place(path, name.line),
+            end_line=name.end_line, places=[(at.kind, linker.place(at.path, at.line)) for at in facts.places],
+            public=self._plan.public.get(id_, []), traits=view.traits(name, facts),
+            code_lines=lines, code_first=first, code_more=rest, drawing=drawing, drawing_note=note,
+            callers=callers,
+            why_none=view.why_none(self._db, linker, facts, sites) if speaks else None,
+            callees=written, more_callees=more,
+            why_no_callees=self._why_no_callees(id_) if own and speaks and not (written.total or more)
+            and name.kind not in CONTAINERS else None,
+            crossings=view.counterparts(linker, id_), keys=keys,
+            used_keys=[(registry, key, linker.key(registry, key), linker.place(path, line), status)
+                       for registry, key, line, status in facts.used_keys],
+            references=view.reference_list(linker, facts, short), relations=view.relations(linker, facts),
+            members=members[: view.MEMBERS_SHOWN], more_members=max(0, len(members) - view.MEMBERS_SHOWN),
+            unresolved=[(linker.place(at, line), text, reason) for at, line, text, reason in facts.unresolved],
+            ran=[(ran, urls.run_url(ran.run)) for ran in facts.ran], callable=speaks,
+        )  # fmt: skip
+
+    def _why_no_callees(self, id_: Id) -> str | None:
+        row = symbol_rows(self._db, [id_]).get(id_)
+        return query_why.why_no_callees(self._db, Match(row)) if row else None
+
+    def _excerpt(self, facts: Facts, code: Code | None, limit: int) -> tuple[Markup, int, int]:
+        """The first lines of a definition with what leads up to it; how many more there are."""
+        name = self._linker.name(facts.id)
+        if code is None or not code.linked or not name.line or name.line > len(code.lines):
+            return Markup(), 0, 0
+        start = lead(code.text.rows, name.line) if name.kind != "module" else name.line
+        end = max(name.end_line, name.line)
+        stop = end if end - start + 1 <= limit + 3 else start + limit - 1
+        code_ = self._plan.packing.address[facts.id]
+        root = urls.root_of(code_)
+        source = root + urls.source_url(self._plan.files[name.file].path)
+        html = "".join(f"<span>{line}</span>" for line in code.lines[start - 1 : stop])
+        html = html.replace("href=#L", f"href={source}#L")
+        return Markup(with_root(html, root)), start, end - stop
+
+    def _page(self, page: Page, views: Sequence[SymbolView], position: int) -> Output:
+        root = urls.root_of(page.url)
+        file = self._plan.files[position] if position >= 0 else None
+        title = views[0].label if page.main is not None else file.path if file else "Symbols from outside the tree"
+        table = self._table(position) if page.main is None and file else []
+        return Output(page.url, render(
+            "symbol.html.j2", title=title, site=self._site, root=root, views=views, table=table,
+            heading=file.path.rpartition("/")[2] if file else title,
+            file_href=urls.source_url(file.path) if file else None, file_path=file.path if file else "",
+        ))  # fmt: skip
+
+    def _table(self, position: int) -> list[TableItem]:
+        plan = self._plan
+        return [
+            TableItem(item.name, item.kind, item.line, plan.place_at(position, item.line),
+                      self._linker.address(item.id), plan.callers.get(item.id, 0), item.depth)
+            for item in outline_of(self._linker, position)
+        ]  # fmt: skip
+
+    def _further(self, shown: SymbolView) -> Iterator[Output]:
+        for noun, part, calls in (
+            ("callers", "callers", shown.callers),
+            ("callees", "callees", shown.callees),
+            *((f"callees: {words}", part, calls) for words, part, calls in shown.more_callees),
+        ):
+            yield from self._call_pages(shown, noun, part, calls)
+        references = shown.references
+        for number, roles in enumerate(references.pages, 2):
+            yield self._more(shown, "references", "references", number, len(references.pages) + 1,
+                             references.total, None, roles)  # fmt: skip
+
+    def _call_pages(self, shown: SymbolView, noun: str, part: str, calls: CallList) -> Iterator[Output]:
+        for number, groups in enumerate(calls.pages, 2):
+            yield self._more(shown, noun, part, number, len(calls.pages) + 1, calls.rows, groups, None)
+
+    def _more(self, shown: SymbolView, noun: str, part: str, number: int, pages: int, total: int,
+              groups: object, roles: object) -> Output:  # fmt: skip
+        url = urls.more_url(shown.code, part, number)
+        first = FIRST_ROWS + (number - 2) * MORE_ROWS + 1
+        return Output(url, render(
+            "more.html.j2", title=f"{noun} of {shown.label}, page {number}", site=self._site, root=urls.root_of(url),
+            noun=noun, label=shown.label, back=self._plan.packing.address[shown.id], first=first,
+            last=min(first + MORE_ROWS - 1, total), total=total, page=number, pages=pages,
+            previous=urls.more_url(shown.code, part, number - 1) if number > 2 else None,
+            next=urls.more_url(shown.code, part, number + 1) if number < pages else None,
+            groups=groups, roles=roles,
+        ))  # fmt: skip
+
+
+def _note(drawing: Drawing) -> str:
+    if not drawing.left_out:
+        return ""
+    return f"{counted(drawing.left_out, 'callee')} not drawn: helpers, operators, constructors, macro expansions."
+
+
+def lead(rows: Sequence[str], line: int) -> int:
+    """The line where a definition begins whose name is on `line`: a template head, a result type, decorators."""
+    start = line
+    while start > 1 and line - start < _LEAD_LINES:
+        above = rows[start - 2].strip()
+        if not above or above.endswith((";", "{", "}", ":", ",", "*/")) or above.startswith(("#", "//", "*", '"')):
+            break
+        start -= 1
+    return start
+
+
+def clean_doc(doc: str) -> str:
+    """A comment with Doxygen's commonest commands in plain words, and without the indentation that all lines share."""
+    first, _, rest = doc.partition("\n")
+    text = f"{first.strip()}\n{dedent(rest)}" if rest else first
+    return _COMMAND.sub(lambda match: _COMMANDS[match[1]], text).strip()
+
+

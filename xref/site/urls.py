@@ -1,0 +1,111 @@
+"""Where each page of the site stands. Every address is made here, relative to the site's folder.
+
+Names of the analysed tree are not trusted to be safe in a URL, in an attribute, or on another file system: a segment
+keeps letters, digits and `._+-`, every other byte becomes `~xx`. The mapping is injective, so two files never share a
+page, and addresses need no further quoting anywhere.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from hashlib import blake2b
+
+from xref.model import Id
+
+CODE_DIGITS = 7
+"""Digits of a symbol's short code. 36**7 codes: two of 100,000 symbols clash with probability 0.06; see `codes`."""
+
+_FULL_DIGITS = 13
+_SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-")
+_LONGEST = 180
+_BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def safe_segment(name: str) -> str:
+    """`name` as one path segment made of `[A-Za-z0-9._+~-]`; surrogate escapes stand for bytes that are not UTF-8."""
+    data = name.encode("utf-8", "surrogateescape")
+    text = "".join(chr(byte) if byte in _SAFE else f"~{byte:02x}" for byte in data)
+    if text.startswith(".") or not text:
+        text = "~2e" + text[1:]
+    if len(text) > _LONGEST:
+        text = f"{text[:100]}~~{blake2b(data, digest_size=12).hexdigest()}"
+    return text
+
+
+def _folder(name: str) -> str:
+    """A folder's segment: never ends like a page (`x.html` is the page of a file `x`), nor in a dot."""
+    text = safe_segment(name)
+    for ending in (".html", "."):
+        if text.endswith(ending):
+            return f"{text[: -len(ending)]}~2e{ending[1:]}"
+    return text
+
+
+def _path(root: str, path: str, ending: str) -> str:
+    *folders, name = path.split("/")
+    return "/".join([root, *map(_folder, folders), safe_segment(name) + ending])
+
+
+def source_url(path: str) -> str:
+    """The page of a source file."""
+    return _path("source", path, ".html")
+
+
+def outline_url(path: str) -> str:
+    """The page that lists a file's symbols, and holds those too small for a page of their own."""
+    return _path("symbols", path, ".html")
+
+
+def folder_url(path: str) -> str:
+    """The page of a folder of the tree; "" is the tree itself. No source file is named `index`."""
+    return "/".join(["source", *(map(_folder, path.split("/")) if path else ()), "index.html"])
+
+
+def registry_url(registry: str, page: int = 1) -> str:
+    """A page of the keys of a registry; pages count from 1."""
+    return f"keys/{safe_segment(registry)}{f'.{page}' if page > 1 else ''}.html"
+
+
+def run_url(run: str) -> str:
+    """The page of a recorded run."""
+    return f"runs/{safe_segment(run)}.html"
+
+
+def symbol_url(code: str) -> str:
+    """The page of a symbol that has one of its own."""
+    return f"s/{code[:2]}/{code[2:]}.html"
+
+
+def outside_url(code: str) -> str:
+    """The page shared by symbols from outside the tree whose codes begin alike."""
+    return f"outside/{code[0]}.html"
+
+
+def more_url(code: str, part: str, page: int) -> str:
+    """A further page of a list that is too long for the symbol's page; pages count from 2."""
+    return f"s/{code[:2]}/{code[2:]}.{part}.{page}.html"
+
+
+def root_of(url: str) -> str:
+    """What leads from a page back to the site's folder: "" or "../" for each folder."""
+    return "../" * url.count("/")
+
+
+def base36(number: int, digits: int) -> str:
+    """`number` in base 36, padded with zeros to `digits`."""
+    text = ""
+    for _ in range(digits):
+        number, digit = divmod(number, 36)
+        text = _BASE36[digit] + text
+    return text
+
+
+def codes(ids: Iterable[Id]) -> dict[Id, str]:
+    """A short code for each symbol: the last digits of its id in base 36, all digits for those that would clash.
+
+    Made of the id alone, so that addresses survive a new index of an edited tree.
+    """
+    short = {id_: base36(id_, CODE_DIGITS) for id_ in ids}
+    clashing = {code for code, count in Counter(short.values()).items() if count > 1}
+    return {id_: base36(id_, _FULL_DIGITS) if code in clashing else code for id_, code in short.items()}

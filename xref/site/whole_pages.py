@@ -1,0 +1,170 @@
+"""The pages about the whole tree: the overview, its health, and those that folders, registries and runs make."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from xref.model import Evidence, Status
+from xref.site import folders, registry_pages, run_pages, urls
+from xref.site.assets import render
+from xref.site.calls import EVIDENCE_WORDS
+from xref.site.keys import Key, load_keys
+from xref.site.links import Line, Linker
+from xref.site.plan import SitePlan
+from xref.site.symbol_pages import Output
+
+_REASONS_SHOWN = 12
+_PLACES_SHOWN = 8
+_RUNS_SHOWN = 5
+_COUNTED = re.compile(r" \(and \d+ more\)$|: \d+ of \d+ lines not read$|, first .*$| at line \d+.*$")
+_ERAS = {
+    "register_global": "TVM_REGISTER_GLOBAL",
+    "ffi_register_global": "TVM_FFI_REGISTER_GLOBAL",
+    "static_init_block": "TVM_FFI_STATIC_INIT_BLOCK and reflection::GlobalDef",
+}
+_MEANINGS = {
+    Evidence.DIRECT: "The compiler or the type checker resolved the call to exactly this function.",
+    Evidence.VIRTUAL: "The call names a method that this one overrides; which override runs depends on the object.",
+    Evidence.TEMPLATE: "The call stands in a template and the function is one of the candidates by name.",
+    Evidence.VALUE: "The function was stored or passed on, and is called through that value.",
+    Evidence.REGISTRY: "The call goes through a string key that the function is registered under, often from Python"
+    " into C++.",
+    Evidence.DISPATCH: "A dispatch table maps the type of a node to this function.",
+    Evidence.NAME: "The method is the only one of that name. A guess, left out of drawings.",
+    "observed": "No static fact explains it, but a recorded run made this call.",
+}
+
+
+class Reason(NamedTuple):
+    """Why something is incomplete, how often, and the first places."""
+
+    text: str
+    total: int
+    places: list[Line]
+
+
+class Health(NamedTuple):
+    """How complete the index is."""
+
+    files: list[tuple[str, dict[str, int]]]
+    degraded: list[Reason]
+    failed: list[tuple[Line, str]]
+    skipped: list[tuple[str, int]]
+    stale: list[tuple[Line, str]]
+    unresolved: list[Reason]
+    unresolved_total: int
+    dangling: list[registry_pages.KeyRow]
+    warnings: list[str]
+
+
+def whole_pages(db: sqlite3.Connection, plan: SitePlan) -> Iterator[Output]:
+    """All pages that are not about one file or its symbols."""
+    linker = Linker(plan)
+    site = plan.title()
+    keys = load_keys(db)
+    tree = folders.Folders(plan)
+    health = examine(db, linker, keys)
+    yield Output("index.html", _overview(db, linker, keys, tree, health, site))
+    yield Output("health.html", render("health.html.j2", title="Health", site=site, root="", health=health))
+    yield from tree.pages(site)
+    yield from registry_pages.pages(linker, keys, site)
+    yield from run_pages.pages(db, linker, site)
+
+
+def _overview(db: sqlite3.Connection, linker: Linker, keys: Sequence[Key], tree: folders.Folders, health: Health,
+              site: str) -> str:  # fmt: skip
+    plan = linker.plan
+    meta = plan.meta
+    evidence: dict[str, int] = dict(db.execute("SELECT evidence, count(*) FROM calls GROUP BY evidence"))
+    evidence["observed"] = sum(1 for _ in plan.observed)
+    langs = [lang for lang in ("cpp", "python", "cython") if lang in tree.by_path[""].sizes]
+    crossing = db.execute(
+        "SELECT count(*), count(DISTINCT via), count(DISTINCT caller_id) FROM calls c"
+        " JOIN symbols s ON s.id = c.caller_id WHERE evidence = 'registry' AND s.lang <> 'cpp'"
+    ).fetchone()
+    passes = [key for key in keys if key.registry == "pass" and key.definitions]
+    return render(
+        "overview.html.j2",
+        title="Overview",
+        site=site,
+        root="",
+        meta=meta,
+        era=_ERAS.get(meta.get("era", ""), meta.get("era", "")),
+        totals=tree.by_path[""].total,
+        references=db.execute("SELECT count(*) FROM refs").fetchone()[0],
+        calls=sum(count for kind, count in evidence.items() if kind != "observed"),
+        subsystems=[(lang, tree.by_path[""].sizes[lang], _subsystems(linker, tree, lang)) for lang in langs],
+        registries=registry_pages.counts(keys),
+        crossing=crossing,
+        passes=_passes(linker, passes),
+        pass_total=len(passes),
+        runs=[(run, urls.run_url(run.id)) for run in plan.runs[:_RUNS_SHOWN]],
+        run_total=len(plan.runs),
+        health=health,
+        evidence=[(kind, EVIDENCE_WORDS[kind], meaning, evidence.get(kind, 0)) for kind, meaning in _MEANINGS.items()],
+    )
+
+
+def _subsystems(linker: Linker, tree: folders.Folders, lang: str) -> list[tuple[str, str, folders.Size]]:
+    return [(path or "(top)", linker.folder(path), size) for path, size in tree.subsystems(lang)]
+
+
+def _passes(linker: Linker, passes: Sequence[Key]) -> list[tuple[str, list[tuple[str, str | None]]]]:
+    """Pass names by the folder that registers them."""
+    grouped: dict[str, list[tuple[str, str | None]]] = {}
+    for key in passes:
+        at = key.definitions[0]
+        href = linker.address(at.symbol) or linker.key("pass", key.name)
+        grouped.setdefault(at.path.rpartition("/")[0], []).append((key.name, href))
+    return sorted(grouped.items(), key=lambda item: (-len(item[1]), item[0]))
+
+
+def examine(db: sqlite3.Connection, linker: Linker, keys: Sequence[Key]) -> Health:
+    """How complete the index is, with every reason."""
+    plan = linker.plan
+    by_lang: dict[str, dict[str, int]] = {}
+    for lang, status, count in db.execute("SELECT lang, status, count(*) FROM files GROUP BY 1, 2 ORDER BY 1, 2"):
+        by_lang.setdefault(lang, {})[status] = count
+    degraded: dict[str, list[Line]] = {}
+    for file in plan.files:
+        if file.status == Status.DEGRADED:
+            degraded.setdefault(_COUNTED.sub("", file.detail), []).append(linker.place(file.path, 0))
+    unresolved = db.execute("SELECT reason, count(*) FROM unresolved GROUP BY 1 ORDER BY 2 DESC, 1").fetchall()
+    return Health(
+        sorted(by_lang.items()),
+        _by_count([Reason(text, len(places), places) for text, places in degraded.items()]),
+        [(linker.place(file.path, 0), file.detail) for file in plan.files if file.status == Status.FAILED],
+        db.execute(
+            "SELECT detail, count(*) FROM files WHERE status = 'skipped' GROUP BY 1 ORDER BY 2 DESC, 1"
+        ).fetchall(),
+        [(linker.place(file.path, 0), file.state) for file in plan.files if file.state != "same"],
+        [Reason(text, count, _places(db, linker, text)) for text, count in unresolved],
+        sum(count for _, count in unresolved),
+        [registry_pages.key_row(linker, key) for key in registry_pages.dangling(keys)],
+        _warnings(plan),
+    )
+
+
+def _by_count(reasons: list[Reason]) -> list[Reason]:
+    return sorted(reasons, key=lambda reason: (-reason.total, reason.text))
+
+
+def _places(db: sqlite3.Connection, linker: Linker, reason: str) -> list[Line]:
+    rows = db.execute(
+        "SELECT DISTINCT path, line FROM unresolved WHERE reason = ? ORDER BY path, line LIMIT ?",
+        (reason, _PLACES_SHOWN),
+    )
+    return [linker.place(path, line) for path, line in rows]
+
+
+def _warnings(plan: SitePlan) -> list[str]:
+    """What the indexer warned of, without the name of the folder that the tree stood in."""
+    try:
+        found = json.loads(plan.meta.get("warnings", "[]"))
+    except ValueError:
+        return []
+    return [str(text).replace(plan.meta.get("tree", ""), "the tree") for text in found if isinstance(text, str)]

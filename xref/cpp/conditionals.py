@@ -10,7 +10,16 @@ import re
 from bisect import bisect_right
 
 _DIRECTIVE = re.compile(r"\s*#\s*(if|ifdef|ifndef|elif|elifdef|elifndef|else|endif|define)\b(.*)", re.DOTALL)
-_COMMENT = re.compile(r"//.*|/\*.*?\*/", re.DOTALL)
+_NOT_CODE = re.compile(
+    r"""
+    //(?:\\\r?\n|[^\n])*                          # a comment to the end of the line, or of its continuation
+    | /\*.*?(?:\*/|\Z)
+    | \bu?8?U?L?R"(?P<mark>[^()\\\s]{0,16})\(.*?(?:\)(?P=mark)"|\Z)
+    | "(?:\\.|[^"\\\n])*"                         # kept: what looks like a comment inside is none
+    | '(?:\\.|[^'\\\n])*'
+    """,
+    re.DOTALL | re.VERBOSE,
+)
 
 
 class Conditionals:
@@ -29,8 +38,10 @@ class Conditionals:
                 else:
                     continue
             elif kind in ("if", "ifdef", "ifndef"):
-                guard_name = rest if kind == "ifndef" and not stack and len(self._lines) == 1 else ""
-                stack.append([_words(kind, rest)])
+                words = _words(kind, rest)
+                may_be_guard = words.startswith("not ") and not stack and len(self._lines) == 1
+                guard_name = words.removeprefix("not ") if may_be_guard else ""
+                stack.append([words])
             elif not stack:
                 continue
             elif kind == "endif":
@@ -46,21 +57,29 @@ class Conditionals:
 
 
 def _directives(source: str) -> list[tuple[int, str, str]]:
-    """(line of the directive's end, keyword, rest) of each conditional directive and #define."""
+    """(line, keyword, rest) of each conditional directive and #define."""
     result = []
-    lines = source.split("\n")
+    lines = _NOT_CODE.sub(_blank, source).split("\n")
     i = 0
     while i < len(lines):
-        text, start = lines[i], i
+        text, start = lines[i].rstrip("\r"), i
         if "#" in text and text.lstrip().startswith("#"):
             while text.endswith("\\") and i + 1 < len(lines):
                 i += 1
-                text = text[:-1] + " " + lines[i]
+                text = text[:-1] + " " + lines[i].rstrip("\r")
             match = _DIRECTIVE.match(text)
             if match:
-                result.append((start + 1, match.group(1), " ".join(_COMMENT.sub(" ", match.group(2)).split())))
+                result.append((start + 1, match.group(1), " ".join(match.group(2).split())))
         i += 1
     return result
+
+
+def _blank(match: re.Match[str]) -> str:
+    """A comment or a raw string as the line breaks in it; other literals as they are."""
+    text = match.group()
+    if text.startswith(('"', "'")):
+        return text
+    return " " + "\n" * text.count("\n")
 
 
 def _words(kind: str, rest: str) -> str:

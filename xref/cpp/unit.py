@@ -70,6 +70,7 @@ _CUDA = (
 """CUDA's keywords (CUDA C++ Programming Guide, "C++ Language Extensions"): without a CUDA toolkit libclang cannot parse
 CUDA, but it reads it as C++ once they are gone, kernel launches apart."""
 _seen_externals: set[str] = set()
+"""Keys of symbols that this process has named in facts that it delivered."""
 _index: list[Index] = []
 
 
@@ -89,7 +90,7 @@ def build_pch(plan: CppPlan, folder: Path) -> Pch:
                 bad = _culprits(plan, headers, errors) if not _missing(errors) else set()
                 if not bad:
                     unit.save(target)
-                    return Pch(str(target), _summary(errors) if errors else "", tuple(_missing(errors)))
+                    return Pch(str(target), _summary(errors, plan.root) if errors else "", tuple(_missing(errors)))
         except (ParseError, OSError) as error:
             return Pch("", str(error))
         headers = [h for h in headers if h not in bad]
@@ -130,20 +131,35 @@ def _with_deep_stack(work: Callable[[], _Result]) -> _Result:
 
 def _index_unit(plan: CppPlan, pch: Pch, job: UnitJob) -> UnitResult:
     sources = {path: _read(plan, path) for path in job.owned}
-    use_pch = bool(job.use_pch and pch.path and job.language == "c++")
-    try:
-        result, errors = _parse_and_walk(plan, pch if use_pch else _NO_PCH, job, sources)
-        if use_pch and errors and not _missing(errors) and not pch.missing:
-            # an error that may be the precompiled header's own doing (v0.18: "non-virtual member function marked
-            # final"; v0.21: "no viable conversion from Any to Module"): keep the parse with fewer
-            plain, plain_errors = _parse_and_walk(plan, _NO_PCH, job, sources)
-            if len(plain_errors) < len(errors):
-                result = plain
-    except ParseError as error:
-        return UnitResult(
-            [FileFacts(p, Lang.CPP, Status.FAILED, str(error), _line_count(sources[p])) for p in job.owned]
-        )
+    result = _best_parse(plan, pch, job, sources)
+    _seen_externals.update(symbol.key for facts in result.facts for symbol in facts.externals)
     return result
+
+
+def _best_parse(plan: CppPlan, pch: Pch, job: UnitJob, sources: dict[str, bytes]) -> UnitResult:
+    result: UnitResult | None = None
+    errors: list[Diagnostic] = []
+    if job.use_pch and pch.path and job.language == "c++":
+        try:
+            result, errors = _parse_and_walk(plan, pch, job, sources)
+        except ParseError:
+            errors = []
+        if result is not None and (not errors or _missing(errors) or pch.missing):
+            return result
+    # no tree, or an error that may be the precompiled header's own doing (v0.18: "non-virtual member function marked
+    # final"; v0.21: "no viable conversion from Any to Module"): keep the parse with fewer
+    try:
+        plain, plain_errors = _parse_and_walk(plan, _NO_PCH, job, sources)
+    except ParseError as error:
+        return result or _failed(job, sources, str(error))
+    return result if result is not None and len(errors) <= len(plain_errors) else plain
+
+
+def _failed(job: UnitJob, sources: dict[str, bytes], reason: str) -> UnitResult:
+    """No tree: the unit's own file is lost, its headers may still parse alone."""
+    lost = [path for path in job.owned if path == job.main]
+    facts = [FileFacts(path, Lang.CPP, Status.FAILED, reason, _line_count(sources[path])) for path in lost]
+    return UnitResult(facts, [path for path in job.owned if path != job.main])
 
 
 def _read(plan: CppPlan, path: str) -> bytes:
@@ -173,7 +189,7 @@ def _parse_and_walk(
         main = "/dev/null"
     with _index[0].parse(main, arguments, DETAILED_PREPROCESSING_RECORD | KEEP_GOING) as unit:
         owned = {path: FileFacts(path, Lang.CPP, lines=_line_count(sources[path])) for path in job.owned}
-        visitor = Visitor(plan.root, plan.known, owned, sources, CppRegistries(), _seen_externals)
+        visitor = Visitor(plan.root, plan.known, owned, sources, CppRegistries(), set(_seen_externals))
         visitor.walk(unit.cursor)
         errors = unit.errors()
         clashing = _clashing(plan, job, errors) if not job.main else frozenset()
@@ -235,7 +251,7 @@ def _finish(
         facts.status = Status.DEGRADED
         facts.detail = f"guarded by {guard}: {unread} of {facts.lines} lines not read"
     elif relevant:
-        facts.status, facts.detail = Status.DEGRADED, _summary(relevant)
+        facts.status, facts.detail = Status.DEGRADED, _summary(relevant, plan.root)
     try:
         source.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -248,7 +264,8 @@ def _missing(errors: list[Diagnostic]) -> list[str]:
     return list(dict.fromkeys(match.group(1) for match in found if match))
 
 
-def _summary(errors: list[Diagnostic]) -> str:
+def _summary(errors: list[Diagnostic], root: str) -> str:
     first = errors[0]
     where = f"{Path(first.file).name}:{first.line}: " if first.file else ""
-    return shorten(f"{len(errors)} error{'s' if len(errors) > 1 else ''}, first {where}{first.message}", 200)
+    message = first.message.replace(f"{root}/", "")
+    return shorten(f"{len(errors)} error{'s' if len(errors) > 1 else ''}, first {where}{message}", 200)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from xref.cpp import kinds
-from xref.cpp.clang import CONTINUE, RECURSE, CXCursor, text
-from xref.cpp.names import Declaration
+from xref.cpp.clang import CONTINUE, RECURSE, CXCursor, children, text
+from xref.cpp.names import CALL_OPERATOR, Declaration
 from xref.cpp.walk import OpenCall, Walk
 from xref.model import Call, Evidence, FileFacts, Role, Unresolved
 
+_ROLES = {kinds.MEMBER_REF: Role.WRITE, kinds.VARIABLE_REF: Role.READ, kinds.NAMESPACE_REF: Role.READ}
+"""Of references that are no expressions: a constructor's `x_(..)`, a capture; the rest name types."""
 _INVENTED = ("__range", "__begin", "__end")
 """Variables that the compiler makes of a range-for: nobody wrote them."""
 MAX_CANDIDATES = 40
@@ -19,23 +21,40 @@ class Calls(Walk):
 
     def _reference(self, cursor: CXCursor, _parent: CXCursor) -> int:
         target = self.declarations.of(self.library.clang_getCursorReferenced(cursor))
-        if target is not None:
-            file, line, col = self.position(cursor)
-            facts = self.facts.get(file)
-            if facts is not None:
-                self.mention(target, facts)
-                is_member = cursor.kind in (kinds.MEMBER_REF, kinds.VARIABLE_REF)
-                role = Role.WRITE if is_member else Role.READ if cursor.kind == kinds.NAMESPACE_REF else Role.TYPE
-                self.add_ref(facts, target.id, line, col, role)
+        if target is None or (target.symbol_kind == "template_parameter" and not self._is_written(target)):
+            return RECURSE
+        file, line, col = self.position(cursor)
+        facts = self.facts.get(file)
+        if facts is not None:
+            self.mention(target, facts)
+            self.add_ref(facts, target.id, line, col, _ROLES.get(cursor.kind, Role.TYPE))
+        return RECURSE
+
+    @staticmethod
+    def _is_written(parameter: Declaration) -> bool:
+        """Not so the parameter that `auto` stands for (`x:auto`), nor those of a variable template, which are unseen."""
+        parent = parameter.parent
+        return ":" not in parameter.name and parent is not None and parent.kind != kinds.NAMESPACE
+
+    def _capture(self, cursor: CXCursor, parent: CXCursor) -> int:
+        """`[x]` reads x; `[y = f(x)]` defines y."""
+        variable = self.library.clang_getCursorReferenced(cursor)
+        scope = self.scope
+        if scope is None or self.token(variable) != self.token(cursor):
+            return self._reference(cursor, parent)
+        local = self.declarations.define_local(variable, "local", scope, self.position(cursor)[0])
+        self.emit_symbol(local, variable, True)
         return RECURSE
 
     def _expression_reference(self, cursor: CXCursor, _parent: CXCursor) -> int:
-        role, self.role_of_next = self.role_of_next, Role.READ
-        target = self.declarations.of(self.library.clang_getCursorReferenced(cursor))
-        if target is None:
+        role = self.roles.pop(self.token(cursor), Role.READ) if self.roles else Role.READ
+        referenced = self.library.clang_getCursorReferenced(cursor)
+        target = self.declarations.of(referenced)
+        if target is None or not target.name:
             return RECURSE
         if target.linkage == "none" and target.name.startswith(_INVENTED):
-            return RECURSE
+            self.descend(referenced)  # its initialiser calls begin(); libclang shows no call of end()
+            return CONTINUE
         file, line, col = self.position(cursor)
         facts = self.facts.get(file)
         if facts is None:
@@ -49,19 +68,19 @@ class Calls(Walk):
             if target.is_function:
                 role = Role.ADDRESS
                 scope = self.scope
-                if scope is not None and target.id not in self.registered:
+                if scope is not None and self.token(cursor) not in self.registered:
                     facts.calls.append(Call(scope.id, target.id, Evidence.VALUE, line, col))
         self.mention(target, facts)
         self.add_ref(facts, target.id, line, col, role)
         return RECURSE
 
-    def _overloaded(self, cursor: CXCursor, _parent: CXCursor) -> int:
+    def _overloaded(self, cursor: CXCursor, parent: CXCursor) -> int:
         file, line, col = self.position(cursor)
         facts = self.facts.get(file)
         if facts is None:
             return RECURSE
         call = self.open_calls[-1] if self.open_calls else None
-        is_callee = call is not None and call.callee is None and not call.line
+        is_callee = call is not None and call.named_at == self.token(cursor)
         candidates = []
         for i in range(self.library.clang_getNumOverloadedDecls(cursor)):
             candidate = self.declarations.of(self.library.clang_getOverloadedDecl(cursor, i))
@@ -69,17 +88,30 @@ class Calls(Walk):
                 candidates.append(candidate)
         for candidate in candidates[:MAX_CANDIDATES]:
             self.mention(candidate, facts)
-            self.add_ref(facts, candidate.id, line, col, Role.CALL if is_callee else Role.READ)
+            is_value = candidate.is_function and parent.kind in kinds.EXPRESSIONS and not is_callee
+            role = Role.CALL if is_callee else Role.ADDRESS if is_value else Role.READ
+            self.add_ref(facts, candidate.id, line, col, role)
+            if is_value and self.scope is not None:
+                facts.calls.append(Call(self.scope.id, candidate.id, Evidence.VALUE, line, col))
         if is_callee and call is not None:
             call.file, call.line, call.col, call.candidates = file, line, col, candidates
         return RECURSE
 
     def _call(self, cursor: CXCursor, _parent: CXCursor) -> int:
         self.call_expressions += 1
-        callee = self.declarations.of(self.library.clang_getCursorReferenced(cursor))
-        if callee is not None and callee.is_function:
-            self.hooks.on_call(self, cursor, callee)
+        referenced = self.library.clang_getCursorReferenced(cursor)
+        callee = self.declarations.of(referenced)
+        if callee is None:
+            callee = self._called_lambda(cursor, referenced)
+            if callee is None and referenced.kind in kinds.FUNCTION_LIKE:
+                return RECURSE  # a closure's own constructor or conversion: nothing of the tree runs
         call = OpenCall(callee)
+        if callee is None:
+            call.named_at = self._overloads_of(cursor)
+        elif callee.is_function:
+            self.hooks.on_call(self, cursor, callee)
+            if callee.name in kinds.WRITING_OPERATORS:
+                self._assign(children(cursor))
         self.open_calls.append(call)
         self.descend(cursor)
         self.open_calls.pop()
@@ -97,7 +129,60 @@ class Calls(Walk):
             via = self._static_type(cursor) if self.library.clang_Cursor_isDynamicCall(cursor) else ""
             self.mention(callee, facts)
             facts.calls.append(Call(scope.id, callee.id, Evidence.DIRECT, call.line, call.col, via))
+            if callee.name == CALL_OPERATOR:  # of std::function and its kin
+                self._call_values(self._object_of(cursor), call, facts)
         return CONTINUE
+
+    def _called_lambda(self, call: CXCursor, referenced: CXCursor) -> Declaration | None:
+        """The lambda that a call without a known callee runs, or the variable that holds one; None for any other call.
+
+        A lambda that is called where it stands is met here before the walk reaches it; one of a file that this walk
+        does not see is told by its variable.
+        """
+        is_closure = referenced.kind in kinds.FUNCTION_LIKE  # of functions, only a closure's members have no identity
+        if is_closure and text(self.library.clang_getCursorSpelling(referenced)) != CALL_OPERATOR:
+            return None
+        first = next(iter(children(call)), None)
+        found = self.find_lambda(first) if first is not None and first.kind in kinds.EXPRESSIONS else None
+        if found is not None:
+            return self.declare_lambda(found, "")
+        return self.declarations.of(self._object_of(call)) if is_closure else None
+
+    def _object_of(self, call: CXCursor) -> CXCursor:
+        """What the called object `f` of `f(x)` refers to."""
+        first = next((c for c in children(call) if c.kind in kinds.EXPRESSIONS), call)
+        result: CXCursor = self.library.clang_getCursorReferenced(first)
+        return result
+
+    def _call_values(self, variable: CXCursor, call: OpenCall, facts: FileFacts) -> bool:
+        """Record a call of each lambda that the variable was given; False when none is known."""
+        values = self.variable_values.get(variable.decl) if variable.decl else None
+        scope = self.scope
+        if not values or scope is None:
+            return False
+        via = text(self.library.clang_getCursorSpelling(variable))
+        facts.calls += [Call(scope.id, v.id, Evidence.VALUE, call.line, call.col, via) for v in values]
+        return True
+
+    def _overloads_of(self, call: CXCursor) -> int:
+        """The token at which a dependent call names its overload set; 0 when it names none: `x.f(g)` names only `g`."""
+        inner = children(call)
+        named = [c for c in inner[:1] if c.kind in kinds.EXPRESSIONS]
+        named += [c for c in inner[1:] if self._is_operator(c)]
+        while named:
+            at = named.pop()
+            if at.kind == kinds.OVERLOADED_REF:
+                return self.token(at)
+            if at.kind != kinds.CALL_EXPR:
+                named += [c for c in children(at)[:1] if c.kind in kinds.EXPRESSIONS or c.kind == kinds.OVERLOADED_REF]
+        return 0
+
+    def _is_operator(self, cursor: CXCursor) -> bool:
+        """Whether the cursor names the operator function of `a + b`, which stands between its operands."""
+        return cursor.kind == kinds.DECL_REF_EXPR and any(
+            c.kind == kinds.OVERLOADED_REF and text(self.library.clang_getCursorSpelling(c)).startswith("operator")
+            for c in children(cursor)
+        )
 
     def _static_type(self, cursor: CXCursor) -> str:
         """The class that a virtual call's receiver is declared to be; "" when libclang does not say."""
@@ -124,10 +209,7 @@ class Calls(Walk):
         facts.unresolved.append(Unresolved(call.line, call.col, self.within(), written, reason))
 
     def _indirect_call(self, cursor: CXCursor, call: OpenCall, callee: Declaration, facts: FileFacts) -> None:
-        value = self.variable_values.get(self.library.clang_getCursorReferenced(cursor).decl)
-        scope = self.scope
-        if value is not None and scope is not None:
-            facts.calls.append(Call(scope.id, value.id, Evidence.VALUE, call.line, call.col, callee.name))
+        if self._call_values(self.library.clang_getCursorReferenced(cursor), call, facts):
             return
         reason = f"through the {callee.symbol_kind} {callee.name}"
         if callee.symbol_kind in ("class", "struct", "typedef", "template_parameter"):
@@ -138,16 +220,32 @@ class Calls(Walk):
     def _unary(self, cursor: CXCursor, _parent: CXCursor) -> int:
         operator = self.library.clang_getCursorUnaryOperatorKind(cursor)
         if operator in kinds.INCREMENTS:
-            self.role_of_next = Role.WRITE
+            self._give_role(children(cursor), Role.WRITE)
         elif operator == kinds.ADDRESS_OF:
-            self.role_of_next = Role.ADDRESS
+            self._give_role(children(cursor), Role.ADDRESS)
         return RECURSE
 
     def _binary(self, cursor: CXCursor, _parent: CXCursor) -> int:
         if self.library.clang_getCursorBinaryOperatorKind(cursor) in kinds.ASSIGNMENTS:
-            self.role_of_next = Role.WRITE
+            self._assign(children(cursor))
         return RECURSE
 
-    def _assignment(self, _cursor: CXCursor, _parent: CXCursor) -> int:
-        self.role_of_next = Role.WRITE
+    def _assignment(self, cursor: CXCursor, _parent: CXCursor) -> int:
+        self._give_role(children(cursor), Role.WRITE)
         return RECURSE
+
+    def _assign(self, parts: list[CXCursor]) -> None:
+        """`x = value`: x is written; a lambda is called by the variable, as if it were its initialiser."""
+        self._give_role(parts, Role.WRITE)
+        variable = self.library.clang_getCursorReferenced(parts[0]) if parts else None
+        if variable is not None and variable.decl and variable.kind in (kinds.VARIABLE, kinds.PARAMETER, kinds.FIELD):
+            self.give_lambda(parts[-1], variable.decl, text(self.library.clang_getCursorSpelling(variable)))
+
+    def _give_role(self, parts: list[CXCursor], role: Role) -> None:
+        """What the first of `parts` names, through parentheses and subscripts, has this role when the walk meets it."""
+        at = parts[0] if parts else None
+        while at is not None and at.kind not in (kinds.DECL_REF_EXPR, kinds.MEMBER_REF_EXPR):
+            inner = children(at) if at.kind in (kinds.PAREN_EXPR, kinds.UNEXPOSED_EXPR, kinds.SUBSCRIPT) else []
+            at = inner[0] if inner else None
+        if at is not None:
+            self.roles[self.token(at)] = role

@@ -7,15 +7,19 @@ import re
 from ctypes import POINTER, byref, c_uint, c_void_p
 
 from xref.cpp import kinds
-from xref.cpp.clang import CONTINUE, RECURSE, VISITOR, CXCursor, children, file_location, text
+from xref.cpp.clang import CONTINUE, RECURSE, VISITOR, CXCursor, children, text
 from xref.cpp.names import Declaration
 from xref.cpp.walk import BREAK, Walk
-from xref.model import Relation, shorten
+from xref.model import FileFacts, Id, Relation, shorten
 
 STATIC_INIT_PREFIX = "__TVMFFIStaticInitFunc"
 """TVM_FFI_STATIC_INIT_BLOCK() { ... } defines a static function of this name plus a number (tvm-ffi base_details.h)."""
 RESERVED_PREFIX = "__"
 """Variables of registering macros (__mk_TVM12 of TVM_REGISTER_GLOBAL) have no name that a reader wrote."""
+_RUNNABLE = ("lambda", "class", "struct", "union")
+"""What an initialiser may hold besides calls."""
+_LAMBDA_TYPE = re.compile(r"(\([^()]*\)::|\w+::)*\(lambda at .*?:\d+:\d+\)")
+"""A closure in libclang's words, which name a file of this machine."""
 _AUTO = re.compile(r"\bauto\b")
 
 
@@ -31,15 +35,25 @@ class Declares(Walk):
             self.emit_symbol(declaration, cursor, True)
         return RECURSE
 
-    def _plain(self, cursor: CXCursor, _parent: CXCursor) -> int:
+    def _plain(self, cursor: CXCursor, parent: CXCursor) -> int:
         declaration = self.declarations.of(cursor)
-        if declaration is None:
+        if declaration is None or parent.kind == kinds.ALIAS_TEMPLATE:
             return RECURSE
         kind = text(self.library.clang_getTypeSpelling(self.library.clang_getCursorType(cursor)))
         self.emit_symbol(declaration, cursor, True, f"{kind} {declaration.name}" if cursor.kind == kinds.FIELD else "")
         if cursor.kind == kinds.FIELD:
             self._name_lambda(cursor, declaration)
         return RECURSE
+
+    def _plain_template(self, cursor: CXCursor, _parent: CXCursor) -> int:
+        """A concept, or an alias template, whose name stands in the alias inside of it. Its parameters are its own."""
+        declaration = self.declarations.of(cursor)
+        if declaration is None:
+            return RECURSE
+        alias = next((c for c in children(cursor) if c.kind == kinds.TYPE_ALIAS), cursor)
+        self.emit_symbol(declaration, alias, True)
+        self.descend_into(declaration, cursor)
+        return CONTINUE
 
     def _enum(self, cursor: CXCursor, _parent: CXCursor) -> int:
         declaration = self.declarations.of(cursor)
@@ -93,10 +107,7 @@ class Declares(Walk):
             self._overrides(cursor, declaration, file)
             self._specialization(cursor, declaration)
             if defines:
-                extent = self.library.clang_getCursorExtent(cursor)
-                start = file_location(self.library.clang_getRangeStart(extent))
-                end = file_location(self.library.clang_getRangeEnd(extent))
-                self.function_ranges.setdefault(file, []).append((start[3], end[3], declaration.id))
+                self.note_range(declaration, cursor, file)
         self.descend_into(declaration, cursor, defines)
         return CONTINUE
 
@@ -111,7 +122,7 @@ class Declares(Walk):
         if declaration.symbol_kind in ("constructor", "destructor", "conversion"):
             return display
         result = text(self.library.clang_getTypeSpelling(self.library.clang_getCursorResultType(cursor)))
-        return f"{result} {display}"
+        return _LAMBDA_TYPE.sub("lambda", f"{result} {display}")
 
     def _overrides(self, cursor: CXCursor, declaration: Declaration, file: str) -> None:
         if cursor.kind not in (kinds.METHOD, kinds.DESTRUCTOR, kinds.CONVERSION):
@@ -148,17 +159,24 @@ class Declares(Walk):
             return RECURSE
         return self._static_init(cursor, variable.parent, file, "" if macro_made else variable.name)
 
-    def _binding(self, cursor: CXCursor, _parent: CXCursor) -> int:
-        """A name of `auto [a, b] = ..`, which libclang shows as an unexposed declaration inside the variable."""
-        scope = self.scope
-        if scope is not None and self.in_function() and text(self.library.clang_getCursorSpelling(cursor)):
-            local = self.declarations.define_local(cursor, "local", scope, self.position(cursor)[0])
+    def _unexposed(self, cursor: CXCursor, _parent: CXCursor) -> int:
+        """What libclang has no kind for, and what has a name: a part of `auto [a, b] = ..`, or a variable template."""
+        name = text(self.library.clang_getCursorSpelling(cursor))
+        if not name or name.startswith("["):
+            return RECURSE
+        scope, file = self.scope, self.position(cursor)[0]
+        if scope is not None and self.in_function():
+            local = self.declarations.define_local(cursor, "local", scope, file)
             self.emit_symbol(local, cursor, True, self._typed(cursor, local))
-        return RECURSE
+            return RECURSE
+        variable = self.declarations.of(cursor)
+        if variable is None or not self.emit_symbol(variable, cursor, True, self._typed(cursor, variable)):
+            return CONTINUE  # an instantiation: it stands where its template stands
+        return RECURSE if scope is not None else self._static_init(cursor, variable.parent, file, name)
 
     def _typed(self, cursor: CXCursor, declaration: Declaration) -> str:
         kind = text(self.library.clang_getTypeSpelling(self.library.clang_getCursorType(cursor)))
-        return shorten(f"{kind} {declaration.name}", 200)
+        return shorten(_LAMBDA_TYPE.sub("lambda", f"{kind} {declaration.name}"), 200)
 
     def _name_lambda(self, cursor: CXCursor, variable: Declaration) -> None:
         """`auto f = [..]..`: the lambda is called by its variable, and the variable stands for the lambda."""
@@ -167,7 +185,8 @@ class Declares(Walk):
 
     def _lambda(self, cursor: CXCursor, _parent: CXCursor) -> int:
         declaration = self.declare_lambda(cursor, "")
-        self.emit_symbol(declaration, cursor, True)
+        if self.emit_symbol(declaration, cursor, True):
+            self.note_range(declaration, cursor, self.position(cursor)[0])
         declaration.is_generic = any(_AUTO.search(self._parameter_type(c)) for c in children(cursor))
         self.descend_into(declaration, cursor)
         return CONTINUE
@@ -184,16 +203,32 @@ class Declares(Walk):
             return CONTINUE
         purpose = purpose or self._first_literal(cursor)
         declaration = self.declarations.define("static_init", "init", namespace, file, purpose)
+        if cursor.kind == kinds.FUNCTION:
+            self.declarations.rename(cursor, declaration)
+        marks = [len(rows) for rows in (facts.symbols, facts.calls, facts.unresolved, facts.key_uses, facts.key_defs)]
         first_ref = len(facts.refs)
-        before = len(facts.calls) + len(facts.unresolved) + len(facts.key_defs) + len(facts.key_uses)
         self.descend_into(declaration, cursor)
-        if len(facts.calls) + len(facts.unresolved) + len(facts.key_defs) + len(facts.key_uses) > before:
+        if self._runs_something(facts, declaration.id, *marks):
             self.emit_symbol(declaration, cursor, True)
-        else:  # nothing runs there: the references stand at namespace scope
+            self.note_range(declaration, cursor, file)
+        else:  # the references stand at namespace scope
             for i in range(first_ref, len(facts.refs)):
                 if facts.refs[i].within == declaration.id:
                     facts.refs[i] = facts.refs[i]._replace(within=None)
         return CONTINUE
+
+    @staticmethod
+    def _runs_something(
+        facts: FileFacts, init: Id, symbols: int, calls: int, unresolved: int, uses: int, keys: int
+    ) -> bool:
+        """Whether the initialiser itself has facts among those after the marks: a named lambda's are the lambda's."""
+        return (
+            len(facts.key_defs) > keys
+            or any(c.caller == init for c in facts.calls[calls:])
+            or any(u.within == init for u in facts.unresolved[unresolved:])
+            or any(u.within == init for u in facts.key_uses[uses:])
+            or any(s.parent == init and s.kind in _RUNNABLE for s in facts.symbols[symbols:])
+        )
 
     def _first_literal(self, cursor: CXCursor) -> str:
         """The first string in the code, which names what it registers; else the first function it calls."""

@@ -12,6 +12,7 @@ TYPE_REF, BASE_SPECIFIER, TEMPLATE_REF, NAMESPACE_REF, MEMBER_REF = 43, 44, 45, 
 OVERLOADED_REF, VARIABLE_REF = 49, 50
 UNEXPOSED_EXPR, DECL_REF_EXPR, MEMBER_REF_EXPR, CALL_EXPR = 100, 101, 102, 103
 STRING_LITERAL, PAREN_EXPR, UNARY_OPERATOR, BINARY_OPERATOR, COMPOUND_ASSIGNMENT = 109, 111, 112, 114, 115
+SUBSCRIPT = 113
 CSTYLE_CAST, INIT_LIST_EXPR, STATIC_CAST, FUNCTIONAL_CAST, LAMBDA_EXPR = 117, 119, 124, 128, 144
 TRANSLATION_UNIT, MACRO_DEFINITION, MACRO_EXPANSION, INCLUSION = 350, 501, 502, 503
 
@@ -44,10 +45,10 @@ SYMBOL_KIND = {
 }
 
 TYPE_LIKE = frozenset({STRUCT, UNION, CLASS, CLASS_TEMPLATE, PARTIAL_SPECIALIZATION})
-TEMPLATES = frozenset({FUNCTION_TEMPLATE, CLASS_TEMPLATE, PARTIAL_SPECIALIZATION})
+TEMPLATES = frozenset({FUNCTION_TEMPLATE, CLASS_TEMPLATE, PARTIAL_SPECIALIZATION, ALIAS_TEMPLATE, CONCEPT})
 FUNCTION_LIKE = frozenset({FUNCTION, METHOD, CONSTRUCTOR, DESTRUCTOR, CONVERSION, FUNCTION_TEMPLATE})
 TRANSPARENT = frozenset({LINKAGE_SPEC, UNEXPOSED_DECL})
-"""Declarations that open no scope of their own (extern "C"); a named one is a structured binding, `auto [a, b] = ..`."""
+"""Declarations that open no scope of their own (extern "C"); a named one is a variable, see `Declares._unexposed`."""
 EXPRESSIONS = range(100, 200)
 
 ACCESS = {1: "public", 2: "protected", 3: "private"}
@@ -56,3 +57,6 @@ ACCESS = {1: "public", 2: "protected", 3: "private"}
 ASSIGNMENTS = range(22, 33)
 INCREMENTS = frozenset({1, 2, 3, 4})
 ADDRESS_OF = 5
+WRITING_OPERATORS = frozenset(
+    f"operator{sign}" for sign in ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--")
+)

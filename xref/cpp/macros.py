@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 from collections.abc import Mapping
 
 from xref.cpp import kinds
@@ -24,7 +23,8 @@ class Macros(Walk):
         seen_externals: set[str],
     ) -> None:
         super().__init__(root, known, owned, sources, hooks, seen_externals)
-        self._macro_refs: list[tuple[str, Id, int, int]] = []
+        self._macro_refs: list[tuple[str, int, int]] = []
+        """(file, byte offset, index among the file's references) of each macro use."""
 
     def _macro_id(self, cursor: CXCursor) -> tuple[str, str, str]:
         """(key, name, tree-relative file or "") of the macro that `cursor` defines."""
@@ -52,28 +52,29 @@ class Macros(Walk):
             self.facts[file].externals.append(
                 Symbol(key, "macro", name, name, 0, 0, 0, is_definition=False, path=macro_file)
             )
-        self._macro_refs.append((file, symbol_id(key), offset, len(self.facts[file].refs)))
+        self._macro_refs.append((file, offset, len(self.facts[file].refs)))
         self.facts[file].refs.append(Ref(symbol_id(key), line, col, Role.MACRO, None))
         return CONTINUE
 
     def _place_macro_references(self) -> None:
-        """Macro uses come before the tree is walked; say now in which function each of them stands."""
-        for ranges in self.function_ranges.values():
-            ranges.sort()
-        starts = {file: [r[0] for r in ranges] for file, ranges in self.function_ranges.items()}
-        by_start: dict[str, dict[int, Id]] = {}
-        for file, _, offset, _ in self._macro_refs:
-            ranges = self.function_ranges.get(file, [])
-            i = bisect.bisect_right(starts.get(file, []), offset) - 1
-            while i >= 0 and ranges[i][1] < offset and i > len(ranges) - 400:
-                i -= 1
-            if i >= 0 and ranges[i][0] <= offset <= ranges[i][1]:
-                by_start.setdefault(file, {})[offset] = ranges[i][2]
-        for file, symbol, offset, index in self._macro_refs:
-            within = by_start.get(file, {}).get(offset)
+        """Macro uses come before the tree is walked; say now in which function, lambda or initialiser each stands.
+
+        What a macro makes stands at its invocation: the invocation itself is not inside of it.
+        """
+        by_file: dict[str, list[tuple[int, int]]] = {}
+        for file, offset, index in self._macro_refs:
+            by_file.setdefault(file, []).append((offset, index))
+        for file, uses in by_file.items():
+            ranges = sorted(self.function_ranges.get(file, ()), key=lambda r: (-r[0], r[1]))  # the next one is last
             refs = self.facts[file].refs
-            if within is not None and index < len(refs) and refs[index].symbol == symbol:
-                refs[index] = refs[index]._replace(within=within)
+            open_ranges: list[tuple[int, int, Id]] = []
+            for offset, index in sorted(uses):
+                while ranges and ranges[-1][0] < offset:
+                    open_ranges.append(ranges.pop())
+                while open_ranges and open_ranges[-1][1] < offset:
+                    open_ranges.pop()
+                if open_ranges:
+                    refs[index] = refs[index]._replace(within=open_ranges[-1][2])
 
     def _inclusion(self, cursor: CXCursor, _parent: CXCursor) -> int:
         file, line, _ = self.position(cursor)

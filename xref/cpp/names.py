@@ -10,7 +10,7 @@ import os
 import re
 
 from xref.cpp import kinds
-from xref.cpp.clang import CXCursor, file_location, load, text
+from xref.cpp.clang import CXCursor, children, file_location, load, text
 from xref.model import Id, symbol_id
 
 _HAS_OFFSET = re.compile(r"@\d+(@|$)")
@@ -95,7 +95,7 @@ class Declarations:
     def of(self, cursor: CXCursor) -> Declaration | None:
         """The declaration that `cursor` is, folded to its template; None for the root and for what has no identity."""
         address = cursor.decl
-        if not address or cursor.kind >= kinds.TRANSLATION_UNIT:
+        if not address or kinds.TRANSLATION_UNIT <= cursor.kind <= kinds.INCLUSION:
             return None
         try:
             return self._by_address[address]
@@ -135,10 +135,10 @@ class Declarations:
         return text(self._library.clang_getCursorSpelling(cursor)).startswith(CLOSURE_PREFIX)
 
     def _make(self, cursor: CXCursor) -> Declaration | None:
-        kind = cursor.kind
-        if kind in kinds.TRANSPARENT and not text(self._library.clang_getCursorSpelling(cursor)):
-            return self.of(self._library.clang_getCursorSemanticParent(cursor))
-        symbol_kind = kinds.SYMBOL_KIND.get(kind)
+        library, kind = self._library, cursor.kind
+        if kind in kinds.TRANSPARENT and not text(library.clang_getCursorSpelling(cursor)):
+            return self.of(library.clang_getCursorSemanticParent(cursor))
+        symbol_kind = "variable" if kind == kinds.UNEXPOSED_DECL else kinds.SYMBOL_KIND.get(kind)
         if symbol_kind is None:
             return None
         template = self.template_of(cursor)
@@ -147,35 +147,75 @@ class Declarations:
         name = self._name(cursor, symbol_kind)
         if name.startswith(CLOSURE_PREFIX):
             return None
-        parent_cursor = self._library.clang_getCursorSemanticParent(cursor)
+        parent_cursor: CXCursor = library.clang_getCursorSemanticParent(cursor)
         parent = self.of(parent_cursor)
         if parent is None and self.is_closure(parent_cursor):
-            here = self._library.clang_getCursorLocation(parent_cursor).offset
+            here = library.clang_getCursorLocation(parent_cursor).offset
             return self._lambdas.get(here) if name == CALL_OPERATOR else None
-        file = self._paths.relative(file_location(self._library.clang_getCursorLocation(cursor))[0])
+        if symbol_kind == "constructor" and parent is not None and name != parent.name:
+            inherited = self._inherited(cursor, parent_cursor)
+            if inherited is not None:
+                return self.of(inherited)
+        return self._declared(cursor, symbol_kind, name, parent_cursor, parent)
+
+    def _declared(
+        self, cursor: CXCursor, symbol_kind: str, name: str, parent_cursor: CXCursor, parent: Declaration | None
+    ) -> Declaration:
+        """The declaration of what stands in the source itself: named by its USR, or within its function."""
+        library, kind = self._library, cursor.kind
+        file = self._paths.relative(file_location(library.clang_getCursorLocation(cursor))[0])
         if parent is not None and (parent.is_function or parent.linkage == "none"):
-            return self._local(cursor.kind, symbol_kind, name, parent, file)
-        usr = text(self._library.clang_getCursorUSR(cursor))
-        if parent is not None and parent.usr:
-            # a field, typedef or enumerator of an instantiation: libclang names no template for it
-            own_parent = text(self._library.clang_getCursorUSR(parent_cursor))
-            if own_parent and own_parent != parent.usr and usr.startswith(own_parent):
-                usr = parent.usr + usr[len(own_parent) :]
+            return self._local(kind, symbol_kind, name, parent, file)
+        usr = self._usr(cursor, name, parent_cursor, parent)
         if symbol_kind == "function" and parent is not None and parent.kind in kinds.TYPE_LIKE:
             if name.split("<", 1)[0] == parent.name:
                 symbol_kind, name = "constructor", parent.name
             else:
                 symbol_kind = "conversion" if name.startswith("operator ") else "method"
         qualname = f"{parent.qualname}::{name}" if parent is not None else name
-        linkage = self._library.clang_getCursorLinkage(cursor)
+        linkage = library.clang_getCursorLinkage(cursor)
         if linkage in _INTERNAL_LINKAGE or (parent is not None and parent.linkage == "internal"):
             word = "internal"
         else:
             word = "external"
         if not usr or _HAS_OFFSET.search(usr):
-            return self._local(cursor.kind, symbol_kind, name, parent, file, word)
+            return self._local(kind, symbol_kind, name, parent, file, word)
         key = f"cpp:{usr}" if word == "external" else f"cpp:{file}#{usr}"
         return Declaration(key, usr, kind, symbol_kind, name, qualname, word, parent, file)
+
+    def _usr(self, cursor: CXCursor, name: str, parent_cursor: CXCursor, parent: Declaration | None) -> str:
+        """libclang's name for the declaration across units, with its instantiated class folded to the template."""
+        if cursor.kind == kinds.UNEXPOSED_DECL:  # a variable template: instantiations differ by their USR alone
+            return f"{parent.usr if parent is not None else 'c:'}@{name}"
+        usr = text(self._library.clang_getCursorUSR(cursor))
+        if parent is not None and parent.usr:
+            # a field, typedef or enumerator of an instantiation: libclang names no template for it
+            own_parent = text(self._library.clang_getCursorUSR(parent_cursor))
+            if own_parent and own_parent != parent.usr and usr.startswith(own_parent):
+                return parent.usr + usr[len(own_parent) :]
+        return usr
+
+    def _inherited(self, constructor: CXCursor, derived: CXCursor) -> CXCursor | None:
+        """The base class's constructor that `using Base::Base` gave to `derived`, where it stands once more."""
+        library = self._library
+        shown = text(library.clang_getCursorDisplayName(constructor))
+        pending, seen = [derived], set()
+        while pending:
+            at = pending.pop(0)
+            if at.decl in seen:
+                continue
+            seen.add(at.decl)
+            for child in children(library.clang_getCursorDefinition(at)):
+                if child.kind == kinds.BASE_SPECIFIER:
+                    base = library.clang_getCanonicalType(library.clang_getCursorType(child))
+                    pending.append(library.clang_getTypeDeclaration(base))
+                elif (
+                    child.kind == kinds.CONSTRUCTOR
+                    and at is not derived
+                    and text(library.clang_getCursorDisplayName(child)) == shown
+                ):
+                    return child
+        return None
 
     def _name(self, cursor: CXCursor, symbol_kind: str) -> str:
         name = text(self._library.clang_getCursorSpelling(cursor))
@@ -202,6 +242,10 @@ class Declarations:
         result = self._local(cursor.kind, symbol_kind, name, scope, file)
         self._by_address[cursor.decl] = result
         return result
+
+    def rename(self, cursor: CXCursor, declaration: Declaration) -> None:
+        """From now on `cursor` is `declaration`: what a macro defines has another name than the macro gave it."""
+        self._by_address[cursor.decl] = declaration
 
     def declare_lambda(self, cursor: CXCursor, scope: Declaration | None, file: str, purpose: str) -> Declaration:
         """The symbol of the lambda at `cursor`, made on first sight; calls of its closure lead to it from then on."""

@@ -35,13 +35,15 @@ class Hooks(Protocol):
 class OpenCall:
     """A call whose parts are being walked: its callee, or the candidates, and where the callee is named."""
 
-    __slots__ = ("callee", "candidates", "col", "file", "line")
+    __slots__ = ("callee", "candidates", "col", "file", "line", "named_at")
 
     def __init__(self, callee: Declaration | None) -> None:
         self.callee = callee
         self.candidates: list[Declaration] = []
         self.file = ""
         self.line = self.col = 0
+        self.named_at = 0
+        """The token of the overload set that a dependent call names; 0 for none."""
 
 
 class Walk:
@@ -67,15 +69,16 @@ class Walk:
         self.in_definition: list[bool] = []
         """For each open scope: whether it is a definition, so that its parameters are symbols."""
         self.open_calls: list[OpenCall] = []
-        self.role_of_next = Role.READ
+        self.roles: dict[int, Role] = {}
+        """What is done with the references ahead that are not merely read, by their token."""
         self.variable_values: dict[int, list[Declaration]] = {}
         """The lambdas that a variable was given, by libclang's address of the variable."""
-        self.registered: set[Id] = set()
-        """Functions given to a registry: the registering code does not call them."""
+        self.registered: set[int] = set()
+        """Tokens that give a function to a registry: the registering code does not call it."""
         self.consumed: set[int] = set()
         """Tokens of calls that a registry has read as part of a longer chain."""
         self.function_ranges: dict[str, list[tuple[int, int, Id]]] = {}
-        """(first, last byte offset, id) of the functions defined in each owned file."""
+        """(first, last byte offset, id) of the functions, lambdas and initialisers in each owned file."""
         self.call_expressions = 0
         self.handlers: dict[int, Handler] = {}
         self._sources = sources
@@ -147,6 +150,13 @@ class Walk:
 
     def within(self) -> Id | None:
         return self.scopes[-1].id if self.scopes else None
+
+    def note_range(self, declaration: Declaration, cursor: CXCursor, file: str) -> None:
+        """Remember the text that a function, lambda or initialiser takes up."""
+        extent = self.library.clang_getCursorExtent(cursor)
+        start = file_location(self.library.clang_getRangeStart(extent))[3]
+        end = file_location(self.library.clang_getRangeEnd(extent))[3]
+        self.function_ranges.setdefault(file, []).append((start, end, declaration.id))
 
     def end_line(self, cursor: CXCursor) -> int:
         extent = self.library.clang_getCursorExtent(cursor)

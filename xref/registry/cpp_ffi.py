@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from xref.cpp import kinds
 from xref.cpp.clang import CXCursor, children, load
 from xref.model import KeyDef, KeyUse
-from xref.registry.cpp_values import argument, function_of, string_of
+from xref.registry.cpp_values import Found, argument, function_of, string_of
 
 if TYPE_CHECKING:
     from xref.cpp.names import Declaration
@@ -113,16 +113,15 @@ def _define(
     facts = walk.facts.get(file)
     if facts is None:
         return
-    if name is None:
+    if name is None or name.endswith("*"):
         walk.note_unreadable(file, line, col, call, f"name of a registered {REGISTRY} key is not a constant")
         return
-    target, note = function_of(walk, target_cursor, name) if target_cursor is not None else (None, "no body")
-    if target is not None:
-        walk.registered.add(target.id)
-        walk.mention(target, facts)
-    facts.key_defs.append(
-        KeyDef(REGISTRY, name, "cpp", line, target.id if target is not None else None, note=note or method)
-    )
+    found = function_of(walk, target_cursor, name) if target_cursor is not None else Found(None, "no body")
+    if found.target is not None:
+        walk.registered.add(found.named_at)
+        walk.mention(found.target, facts)
+    runs = found.target.id if found.target is not None else None
+    facts.key_defs.append(KeyDef(REGISTRY, name, "cpp", line, runs, note=found.note or method))
 
 
 def _use(walk: Walk, call: CXCursor, name_cursor: CXCursor | None, optional: bool) -> None:

@@ -52,14 +52,17 @@ def on_call(walk: Walk, call: CXCursor, callee: Declaration) -> None:
         return
     name_cursor = argument(call, maker.name)
     name = string_of(name_cursor)
-    if name is None or name_cursor is None or name.endswith("*"):
+    if name_cursor is None:
         return
-    file, line, _ = walk.position(name_cursor)
+    file, line, col = walk.position(name_cursor)
     facts = walk.facts.get(file)
     if facts is None:
         return
+    if name is None or name.endswith("*"):
+        walk.note_unreadable(file, line, col, call, f"name of a {REGISTRY} is known only at run time")
+        return
     if maker.function is not None:
-        target, note = function_of(walk, argument(call, maker.function), name)
+        target, note, _ = function_of(walk, argument(call, maker.function), name)
     else:
         target, note = walk.scope, "a sequence of passes"
     facts.key_defs.append(KeyDef(REGISTRY, name, "cpp", line, target.id if target is not None else None, note=note))

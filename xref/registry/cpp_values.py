@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from xref.cpp import kinds
 from xref.cpp.clang import CXCursor, children, load, text
@@ -100,50 +100,62 @@ def _constant(declaration: CXCursor, depth: int, variables: bool) -> str | None:
 
 
 def unquote(literal: str) -> str:
-    """The text of a C++ string literal as libclang spells it."""
+    """The text of a C++ string literal as libclang spells it: escaped, non-ASCII text byte by byte."""
     body = literal[literal.find('"') + 1 : literal.rfind('"')]
     if "\\" not in body:
         return body
-    return codecs.decode(body.encode("latin-1", "backslashreplace"), "unicode_escape")
+    decoded = codecs.decode(body.encode("latin-1", "backslashreplace"), "unicode_escape")
+    try:
+        return decoded.encode("latin-1").decode("utf-8", "replace")
+    except UnicodeEncodeError:  # a wide literal: its escapes are characters
+        return decoded
 
 
-def function_of(walk: Walk, cursor: CXCursor | None, purpose: str, depth: int = 0) -> tuple[Declaration | None, str]:
-    """(what the expression would run, a note). A lambda is called by `purpose`. (None, why) when it is not known."""
+class Found(NamedTuple):
+    """What a registered expression would run: a function, a lambda, or what holds one. (None, why) when not known.
+
+    `named_at` is the token of the expression that names it; 0 when nothing does.
+    """
+
+    target: Declaration | None
+    note: str
+    named_at: int = 0
+
+
+def function_of(walk: Walk, cursor: CXCursor | None, purpose: str, depth: int = 0) -> Found:
+    """What the expression would run. A lambda is called by `purpose`."""
     if cursor is None or depth > _MAX_DEPTH:
-        return None, "no function in the registration"
+        return Found(None, "no function in the registration")
     library = load()
     kind = cursor.kind
     if kind == kinds.LAMBDA_EXPR:
-        return walk.declare_lambda(cursor, purpose), ""
+        return Found(walk.declare_lambda(cursor, purpose), "")
     if kind in (kinds.DECL_REF_EXPR, kinds.MEMBER_REF_EXPR):
         referenced = library.clang_getCursorReferenced(cursor)
         values = walk.variable_values.get(referenced.decl)
         if values:
-            return values[-1], ""
+            return Found(values[-1], "", walk.token(cursor))
         target = walk.declarations.of(referenced)
         if target is not None and target.is_function:
-            return target, ""
+            return Found(target, "", walk.token(cursor))
         if target is not None:
-            return target, f"the function that the {target.symbol_kind} {target.name} holds"
+            return Found(target, f"the function that the {target.symbol_kind} {target.name} holds", walk.token(cursor))
     if kind == kinds.OVERLOADED_REF and library.clang_getNumOverloadedDecls(cursor) == 1:
-        only = walk.declarations.of(library.clang_getOverloadedDecl(cursor, 0))
-        return only, ""
+        return Found(walk.declarations.of(library.clang_getOverloadedDecl(cursor, 0)), "", walk.token(cursor))
     if kind == kinds.CALL_EXPR:
         callee = walk.declarations.of(library.clang_getCursorReferenced(cursor))
         if callee is not None and callee.symbol_kind not in ("constructor", "conversion"):
             inner = _wrapped(walk, cursor, callee, purpose, depth)
-            return inner if inner[0] is not None else (callee, f"the function that {callee.name} returns")
+            return inner if inner.target is not None else Found(callee, f"the function that {callee.name} returns")
     for child in children(cursor):
         if child.kind in kinds.EXPRESSIONS or child.kind == kinds.OVERLOADED_REF:
             found = function_of(walk, child, purpose, depth + 1)
-            if found[0] is not None:
+            if found.target is not None:
                 return found
-    return None, "the registered expression is not a function that xref can name"
+    return Found(None, "the registered expression is not a function that xref can name")
 
 
-def _wrapped(
-    walk: Walk, call: CXCursor, callee: Declaration, purpose: str, depth: int
-) -> tuple[Declaration | None, str]:
+def _wrapped(walk: Walk, call: CXCursor, callee: Declaration, purpose: str, depth: int) -> Found:
     """A helper that takes a function and returns a wrapper of it (FromTyped, TypedPackedFunc::packed, ...)."""
     for candidate in (argument(call, 0), *(c for c in children(call) if c.kind == kinds.MEMBER_REF_EXPR)):
         inner = [candidate] if candidate is not None else []
@@ -151,7 +163,7 @@ def _wrapped(
             inner = [c for c in children(candidate) if c.kind in kinds.EXPRESSIONS]
         if not inner:
             continue
-        found, _ = function_of(walk, inner[0], purpose, depth + 1)
-        if found is not None and found.is_function and found.id != callee.id:
-            return found, f"wrapped by {callee.name}"
-    return None, ""
+        found = function_of(walk, inner[0], purpose, depth + 1)
+        if found.target is not None and found.target.is_function and found.target.id != callee.id:
+            return found._replace(note=f"wrapped by {callee.name}")
+    return Found(None, "")

@@ -1,0 +1,2 @@
+#pragma once
+inline int Inner() { return 1; }

@@ -1,0 +1,8 @@
+// Headers below src are claimed by the first unit that includes them: src/relax/op/op_common.h. This unit also reaches
+// one through `..`, as src/runtime/vm does.
+// show: includes
+#include "claimed.h"
+
+#include "deep/../deep/inner.h"
+
+int Unit() { return Claimed(1) + Inner(); }

@@ -1,0 +1,56 @@
+"""`xref trace`: runs a command with the recorder inside, and keeps what it recorded as one run file."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from xref.model import ExitCode, XrefError
+from xref.trace import diagnose
+from xref.trace.collect import collect, read_parts, recorder_errors
+from xref.trace.command import understand
+from xref.trace.folder import new_id, run_path
+from xref.trace.launch import remove_scratch, run_recorded
+from xref.trace.runfile import RunFile, write_run
+from xref.trace.shim import build_shim
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What came of it. `exit_code` is the command's own, unless it succeeded and nothing could be kept. `run` and
+    `path` are None when nothing was kept; `trouble` says why.
+    """
+
+    exit_code: int
+    run: RunFile | None = None
+    path: Path | None = None
+    trouble: str = ""
+    warnings: list[str] = field(default_factory=list)
+
+
+def record(words: tuple[str, ...], db: Path, python: str | None = None, output: Path | None = None) -> Recording:
+    """Run `words` and record it, into the file `output`, else beside the index at `db`.
+
+    Raises `XrefError` when the command cannot be started: see `understand`, `run_recorded`.
+    """
+    command = understand(words, python)
+    shim = build_shim()
+    scratch = Path(tempfile.mkdtemp(prefix="xref-trace-"))
+    try:
+        ended = run_recorded(command.arguments, shim, scratch)
+        folder = scratch / "parts"
+        parts, errors = read_parts(folder), recorder_errors(folder)
+        why_nothing = diagnose.why_nothing(parts, errors, command.arguments[0])
+        if why_nothing is not None:
+            return Recording(ended.exit_code or ExitCode.UNUSABLE_INPUT, trouble=why_nothing)
+        run = collect(new_id(db, command.name, ended.started), command.arguments, ended, folder, parts, shim.why_not)
+        run.header["notes"] += [f"the recorder of one process failed: {error}" for error in errors]
+        path = output if output is not None else run_path(db, run.id)
+        try:
+            write_run(run, path)
+        except XrefError as error:
+            return Recording(ended.exit_code or error.exit_code, trouble=str(error))
+        return Recording(ended.exit_code, run, path, warnings=run.header["notes"])
+    finally:
+        remove_scratch(scratch)

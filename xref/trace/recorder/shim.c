@@ -1,0 +1,233 @@
+/* Records every call that crosses tvm_ffi's C ABI, TVMFFIFunctionCall, when preloaded into a Python process (LD_PRELOAD).
+ *
+ * A row is one (thread, Python code object, line, function handle): how often, and how long in all. Rows are read by
+ * recorder/ffi.py through the xref_ffi_* functions. No Python header is needed: the few functions of Python's C API that
+ * are used are looked up at run time, so that one library serves every interpreter from 3.9 on.
+ *
+ * Seen: calls made by tvm_ffi's Cython core (also constructors, and conversions of arguments) and by compiled modules.
+ * Not seen: calls of one C++ function by another, which go through the function object's own pointer.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define BUCKETS 16384
+#define MAX_OPEN 512
+
+/* One row. `via` is the open call from within which native code made this one; 0 when Python made it. `origin` is the
+ * function that returned this one as its result (an iterator, a function of a module); 0 when none did. */
+struct row {
+  struct row *next_in_bucket, *next;
+  void *code, *handle, *via, *origin;
+  int64_t line;
+  struct thread *thread;
+  uint64_t count, nanoseconds;
+};
+
+/* The function that last returned `handle`. A freed function's address may be used again; then the last one counts. */
+struct origin {
+  struct origin *next_in_bucket;
+  void *handle, *producer;
+};
+
+/* The head of TVMFFIAny, and the type index of functions (tvm_ffi c_api.h: TVMFFIAny, kTVMFFIFunction). */
+struct any {
+  int32_t type_index, padding;
+  void *object;
+};
+#define TYPE_FUNCTION 68
+
+/* A call that has not returned yet: its number, the Python frame that made it, and the function. */
+struct open_call {
+  uint64_t sequence;
+  void *frame, *handle;
+};
+
+/* One thread, never freed. `top_frame` and `top_handle` describe its innermost open call; ffi.py reads them in place. */
+struct thread {
+  void *top_frame, *top_handle;
+  uint64_t ident, depth;
+  struct open_call open[MAX_OPEN];
+};
+
+typedef int (*call_type)(void *, void *, int32_t, void *);
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct row *buckets[BUCKETS], *first;
+static struct origin *origins[BUCKETS];
+static uint64_t sequence;
+static int recording = 1;
+static __thread struct thread *current;
+static call_type real_call;
+
+static struct {
+  int ready;
+  int (*is_initialized)(void), (*holds_gil)(void), (*line)(void *), (*ensure)(void);
+  void (*release)(int), (*dec_ref)(void *);
+  void *(*thread_state)(void), *(*frame)(void), *(*code)(void *);
+} python;
+
+EXPORT int TVMFFIFunctionCall(void *handle, void *arguments, int32_t count, void *result);
+
+static uint64_t now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* The function of another loaded library: tvm_ffi's is loaded by dlopen, often out of RTLD_NEXT's sight. */
+static int visit_library(struct dl_phdr_info *info, size_t size, void *found) {
+  (void)size;
+  void *library = dlopen(info->dlpi_name, RTLD_NOLOAD | RTLD_LAZY);
+  if (!library) return 0;
+  void *function = dlsym(library, "TVMFFIFunctionCall");
+  dlclose(library);
+  if (!function || function == (void *)TVMFFIFunctionCall) return 0;
+  *(void **)found = function;
+  return 1;
+}
+
+static call_type find_real_call(void) {
+  void *found = dlsym(RTLD_NEXT, "TVMFFIFunctionCall");
+  if (!found) dl_iterate_phdr(visit_library, &found);
+  return (call_type)found;
+}
+
+static void find_python(void) {
+#define FIND(field, name) *(void **)&python.field = dlsym(RTLD_DEFAULT, name)
+  FIND(is_initialized, "Py_IsInitialized");
+  FIND(holds_gil, "PyGILState_Check");
+  FIND(ensure, "PyGILState_Ensure");
+  FIND(release, "PyGILState_Release");
+  FIND(thread_state, "PyGILState_GetThisThreadState");
+  FIND(frame, "PyEval_GetFrame");
+  FIND(code, "PyFrame_GetCode");
+  FIND(line, "PyFrame_GetLineNumber");
+  FIND(dec_ref, "Py_DecRef");
+  python.ready = python.is_initialized && python.holds_gil && python.ensure && python.release && python.thread_state &&
+                 python.frame && python.code && python.line && python.dec_ref ? 1 : -1;
+}
+
+EXPORT struct thread *xref_ffi_thread(void) {
+  if (!current) {
+    current = calloc(1, sizeof *current);
+    if (current) current->ident = (uint64_t)pthread_self();
+  }
+  return current;
+}
+
+static struct origin **origin_of(void *handle) {
+  struct origin **at = &origins[((uintptr_t)handle >> 4) % BUCKETS];
+  while (*at && (*at)->handle != handle) at = &(*at)->next_in_bucket;
+  return at;
+}
+
+static void note_origin(void *handle, void *producer) {
+  pthread_mutex_lock(&mutex);
+  struct origin **at = origin_of(handle);
+  if (!*at && (*at = calloc(1, sizeof **at))) (*at)->handle = handle;
+  if (*at) (*at)->producer = producer;
+  pthread_mutex_unlock(&mutex);
+}
+
+/* The row of this call, made when new; sets `is_new`. NULL when there is no memory left. */
+static struct row *find_row(struct thread *thread, void *code, int64_t line, void *handle, void *via, int *is_new) {
+  uintptr_t hash = ((uintptr_t)handle >> 4) * 31 + ((uintptr_t)code >> 4) * 17 + (uintptr_t)line + ((uintptr_t)thread >> 6);
+  struct row **bucket = &buckets[(hash ^ hash >> 14) % BUCKETS], *row;
+  pthread_mutex_lock(&mutex);
+  struct origin *known = *origin_of(handle);
+  void *origin = known ? known->producer : NULL;
+  for (row = *bucket; row; row = row->next_in_bucket)
+    if (row->handle == handle && row->code == code && row->line == line && row->thread == thread && row->via == via &&
+        row->origin == origin)
+      break;
+  *is_new = !row;
+  if (!row && (row = calloc(1, sizeof *row))) {
+    row->code = code, row->handle = handle, row->via = via, row->origin = origin, row->line = line, row->thread = thread;
+    row->next_in_bucket = *bucket, *bucket = row;
+    row->next = first, first = row;
+  }
+  pthread_mutex_unlock(&mutex);
+  return row;
+}
+
+/* The row of the call that this thread is about to make, and the Python frame that makes it.
+ *
+ * tvm_ffi releases the GIL before most calls. It is taken back for the moment of the look-up: the frame is this
+ * thread's own, but asking for it may allocate. A row holds a reference to its code object for ever. */
+static struct row *begin(struct thread *thread, void *handle, void **frame) {
+  void *code = NULL, *via = thread->depth ? thread->top_handle : NULL;
+  int64_t line = 0;
+  int state = 0, held = 1, is_new = 1, usable;
+  if (!python.ready) find_python();
+  usable = python.ready > 0 && python.is_initialized() && python.thread_state();
+  if (usable) {
+    held = python.holds_gil();
+    if (!held) state = python.ensure();
+    *frame = python.frame();
+    if (*frame) {
+      code = python.code(*frame);
+      line = python.line(*frame);
+      /* The frame of the open call made it; so what makes this one is native code inside that call. */
+      if (*frame != thread->top_frame) via = NULL;
+    }
+  }
+  struct row *row = find_row(thread, code, line, handle, via, &is_new);
+  if (code && !is_new) python.dec_ref(code);
+  if (usable && !held) python.release(state);
+  return row;
+}
+
+int TVMFFIFunctionCall(void *handle, void *arguments, int32_t count, void *result) {
+  if (!real_call && !(real_call = find_real_call())) abort();
+  struct thread *thread = recording ? xref_ffi_thread() : NULL;
+  if (!thread) return real_call(handle, arguments, count, result);
+  void *frame = NULL;
+  struct row *row = begin(thread, handle, &frame);
+  void *outer_frame = thread->top_frame, *outer_handle = thread->top_handle;
+  uint64_t depth = thread->depth++;
+  if (depth < MAX_OPEN) thread->open[depth] = (struct open_call){__atomic_add_fetch(&sequence, 1, __ATOMIC_RELAXED), frame, handle};
+  thread->top_frame = frame, thread->top_handle = handle;
+  uint64_t started = now();
+  int code = real_call(handle, arguments, count, result);
+  uint64_t spent = now() - started;
+  struct any *value = result;
+  if (!code && value && value->type_index == TYPE_FUNCTION) note_origin(value->object, handle);
+  thread->depth = depth, thread->top_frame = outer_frame, thread->top_handle = outer_handle;
+  if (row) {
+    __atomic_add_fetch(&row->count, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&row->nanoseconds, spent, __ATOMIC_RELAXED);
+  }
+  return code;
+}
+
+/* Stop (0) or go on (1) recording, for the recorder's own calls. */
+EXPORT void xref_ffi_record(int on) { recording = on; }
+
+/* Forget all counts: for the child of a fork, where only the forking thread lives on. Calls that it has open stay open. */
+EXPORT void xref_ffi_reset(void) {
+  pthread_mutex_init(&mutex, NULL);
+  for (struct row *row = first; row; row = row->next) row->count = row->nanoseconds = 0;
+}
+
+/* The row after `row`, the newest one for NULL; NULL at the end. */
+EXPORT struct row *xref_ffi_next(struct row *row) {
+  pthread_mutex_lock(&mutex);
+  row = row ? row->next : first;
+  pthread_mutex_unlock(&mutex);
+  return row;
+}
+
+/* The numbers of this thread's open calls, outermost first, into `out`; how many there are (at most `size`). */
+EXPORT uint64_t xref_ffi_open(uint64_t *out, uint64_t size) {
+  struct thread *thread = xref_ffi_thread();
+  uint64_t count = !thread ? 0 : thread->depth < size ? thread->depth : size;
+  if (count > MAX_OPEN) count = MAX_OPEN;
+  for (uint64_t i = 0; i < count; i++) out[i] = thread->open[i].sequence;
+  return count;
+}

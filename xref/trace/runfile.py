@@ -1,0 +1,342 @@
+"""A run file: all that one recorded command did, as JSON lines in one gzip file, with no index (docs/tracing.md).
+
+The first line is the header, the last one tells the number of lines, so that a file that was cut off is noticed. A run
+file may come from another machine: nothing in it is believed before its type and range have been checked.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from xref.model import ExitCode, XrefError
+
+FORMAT = 1
+"""The number in the header's `xref_run`; raised when a row changes its meaning."""
+
+NAME_KINDS = ("global", "method", "returned", "unknown")
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_MAX_LINE = 1 << 20
+"""Characters; no real line has a tenth of it."""
+
+
+class Process(NamedTuple):
+    """A process that was recorded; 0 is the first. `parent` is a process's number, None when it was not recorded."""
+
+    number: int
+    parent: int | None
+    pid: int
+    ended: str
+    seconds: float
+
+
+class SourceFile(NamedTuple):
+    """A file with code that ran. `relative` is its path below the entry of sys.path that holds it, with forward
+    slashes; None when there is none. `sha256` is of its content right after the run; None when it could not be read.
+    """
+
+    number: int
+    path: str
+    relative: str | None
+    sha256: str | None
+
+
+class Code(NamedTuple):
+    """A code object. `qualname` is `__qualname__` (with `<locals>`), None from Pythons before 3.11. `line` is the first
+    line, that of the first decorator.
+    """
+
+    number: int
+    file: int
+    qualname: str | None
+    name: str
+    line: int
+
+
+class Key(NamedTuple):
+    """A function behind the FFI; see `kind` in docs/tracing.md."""
+
+    number: int
+    kind: str
+    name: str
+
+
+class PythonCall(NamedTuple):
+    """`calls` calls of one code object by another, from `line` of the caller's file."""
+
+    process: int
+    thread: int
+    caller: int
+    line: int
+    callee: int
+    calls: int
+
+
+class FfiCall(NamedTuple):
+    """`calls` calls of the function `key` from `line` of `caller` (None: no Python frame). `via` is the function whose
+    native code made them, None when Python did. `ns` is nanoseconds in all, everything inside included.
+    """
+
+    process: int
+    thread: int
+    caller: int | None
+    line: int
+    key: int
+    via: int | None
+    calls: int
+    ns: int
+
+
+class Callback(NamedTuple):
+    """`calls` times that native code, within an FFI call of `key`, entered a Python function."""
+
+    process: int
+    thread: int
+    key: int
+    callee: int
+    calls: int
+
+
+class PassRun(NamedTuple):
+    """One pass, in the order of starting. `start` is nanoseconds since the recorder started; `ns` is None when the pass
+    did not end.
+    """
+
+    process: int
+    thread: int
+    seq: int
+    depth: int
+    name: str
+    opt_level: int
+    start: int
+    ns: int | None
+
+
+Row = Process | SourceFile | Code | Key | PythonCall | FfiCall | Callback | PassRun
+
+_N, _S = int, str
+_NONE = type(None)
+_ROWS: dict[str, tuple[type[Any], tuple[Any, ...]]] = {
+    "process": (Process, (_N, (_N, _NONE), _N, _S, (int, float))),
+    "file": (SourceFile, (_N, _S, (_S, _NONE), (_S, _NONE))),
+    "code": (Code, (_N, _N, (_S, _NONE), _S, _N)),
+    "key": (Key, (_N, _S, _S)),
+    "python": (PythonCall, (_N,) * 6),
+    "ffi": (FfiCall, (_N, _N, (_N, _NONE), _N, _N, (_N, _NONE), _N, _N)),
+    "callback": (Callback, (_N,) * 5),
+    "pass": (PassRun, (_N, _N, _N, _N, _S, _N, _N, (_N, _NONE))),
+}
+"""Word at the head of a row -> its type, and the types of its parts."""
+_WORDS = {row_type: word for word, (row_type, _) in _ROWS.items()}
+
+_HEADER: dict[str, Any] = {
+    "id": str, "command": list, "cwd": str, "started": str, "seconds": (int, float), "exit": dict, "python": dict,
+    "tvm": (dict, _NONE), "tvm_ffi": (dict, _NONE), "recorded": dict, "notes": list,
+}  # fmt: skip
+
+
+@dataclass
+class RunFile:
+    """A run. `header` has the keys of docs/tracing.md; the tables are in the order of the file."""
+
+    header: dict[str, Any]
+    processes: list[Process] = field(default_factory=list)
+    files: list[SourceFile] = field(default_factory=list)
+    codes: list[Code] = field(default_factory=list)
+    keys: list[Key] = field(default_factory=list)
+    python: list[PythonCall] = field(default_factory=list)
+    ffi: list[FfiCall] = field(default_factory=list)
+    callbacks: list[Callback] = field(default_factory=list)
+    passes: list[PassRun] = field(default_factory=list)
+
+    @property
+    def id(self) -> str:
+        """The run's id, fit to be a file's name."""
+        return str(self.header["id"])
+
+    @property
+    def tvm_version(self) -> str:
+        """The version that the TVM which ran gives itself; "" when none was imported."""
+        return _version(self.header["tvm"])
+
+    def tables(self) -> tuple[Sequence[Row], ...]:
+        """All rows, in the order of the file."""
+        return (self.processes, self.files, self.codes, self.keys, self.python, self.ffi, self.callbacks, self.passes)
+
+
+def _version(module: dict[str, Any] | None) -> str:
+    return str(module.get("version", "")) if module else ""
+
+
+def write_run(run: RunFile, path: Path) -> None:
+    """Write `run` to `path`, whole or not at all. Raises `XrefError` (exit code 5) when that cannot be written."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(partial, "wb") as raw:
+            with gzip.GzipFile("", "wb", 6, raw, 0) as stream:
+                for line in _lines(run):
+                    stream.write(line.encode("ascii") + b"\n")
+            raw.flush()
+            os.fsync(raw.fileno())
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise XrefError(f"{path} cannot be written ({error.strerror or error}): name another place",
+                        ExitCode.UNUSABLE_INPUT) from error  # fmt: skip
+
+
+def _lines(run: RunFile) -> Iterator[str]:
+    yield json.dumps({"xref_run": FORMAT, **run.header})
+    count = 1
+    for table in run.tables():
+        for row in table:
+            yield json.dumps([_WORDS[type(row)], *row])
+            count += 1
+    yield json.dumps({"end": count})
+
+
+def read_header(path: Path) -> dict[str, Any]:
+    """The header alone. Raises `XrefError` (exit code 5) like `read_run`; that the rest is whole is not checked."""
+    with _troubles(path):
+        for line in _text_lines(path):
+            return _check_header(json.loads(line))
+    raise _damaged(path, "it is empty")
+
+
+def read_run(path: Path) -> RunFile:
+    """Read and check a run file.
+
+    Raises `XrefError` (exit code 5) when it is none, is cut off or damaged, or has another version of the format.
+    """
+    with _troubles(path):
+        lines = _text_lines(path)
+        run = RunFile(_check_header(json.loads(next(lines, "null"))))
+        tables: dict[type[Any], list[Any]] = {
+            Process: run.processes, SourceFile: run.files, Code: run.codes, Key: run.keys, PythonCall: run.python,
+            FfiCall: run.ffi, Callback: run.callbacks, PassRun: run.passes,
+        }  # fmt: skip
+        count, ended = 1, False
+        for line in lines:
+            value = json.loads(line)
+            if ended:
+                raise _damaged(path, "something follows its end")
+            if isinstance(value, dict):
+                if value.get("end") != count:
+                    raise _damaged(path, f"it should have {value.get('end')} lines before its end and has {count}")
+                ended = True
+                continue
+            row = _row(value)
+            tables[type(row)].append(row)
+            count += 1
+        if not ended:
+            raise EOFError
+        _check_numbers(run)
+    return run
+
+
+class _troubles:  # noqa: N801  # used like a function
+    """Turns what reading a damaged file raises into an `XrefError` that names it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if error is None or isinstance(error, XrefError):
+            return
+        if isinstance(error, (EOFError, zlib.error)):
+            raise _damaged(self._path, "it is cut off") from error
+        if isinstance(error, gzip.BadGzipFile):
+            message = f"{self._path} is no run file of xref (it is not gzip): name a file that `xref trace` wrote"
+            raise XrefError(message, ExitCode.UNUSABLE_INPUT) from error
+        if isinstance(error, OSError):
+            raise XrefError(f"{self._path} cannot be read: {error.strerror or error}",
+                            ExitCode.UNUSABLE_INPUT) from error  # fmt: skip
+        if isinstance(error, (ValueError, RecursionError)):
+            raise _damaged(self._path, str(error)) from error
+
+
+def _damaged(path: Path, why: str) -> XrefError:
+    return XrefError(
+        f"{path} is a damaged run file ({why}): copy it again from where it was made, or record the run again",
+        ExitCode.UNUSABLE_INPUT,
+    )
+
+
+def _text_lines(path: Path) -> Iterator[str]:
+    with gzip.open(path, "rb") as stream:
+        while line := stream.readline(_MAX_LINE + 1):
+            if len(line) > _MAX_LINE:
+                raise ValueError(f"a line is longer than {_MAX_LINE} characters")
+            if not line.endswith(b"\n"):
+                raise EOFError
+            yield line.decode("ascii")
+
+
+def _check_header(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict) or "xref_run" not in value:
+        raise ValueError("its first line is not the header of a run")
+    version = value.pop("xref_run")
+    if version != FORMAT:
+        newer = isinstance(version, int) and version > FORMAT
+        remedy = "upgrade xref" if newer else "record the run again"
+        raise XrefError(f"the run file has format {version!r}, and this xref reads format {FORMAT}: {remedy}",
+                        ExitCode.UNUSABLE_INPUT)  # fmt: skip
+    for name, types in _HEADER.items():
+        if not isinstance(value.get(name), types):
+            raise ValueError(f"the header's {name} is missing or malformed")  # noqa: TRY004
+    if not all(isinstance(item, str) for item in (*value["command"], *value["notes"])):
+        raise ValueError("the header's command or notes are malformed")
+    if not _ID.fullmatch(value["id"]):
+        raise ValueError("the header's id is no file name")
+    return value
+
+
+def _row(value: Any) -> Row:
+    if not isinstance(value, list) or not value or value[0] not in _ROWS:
+        raise ValueError(f"a row begins with {value[0] if isinstance(value, list) and value else value!r}")
+    word, *parts = value
+    row_type, types = _ROWS[word]
+    if len(parts) != len(types) or not all(
+        isinstance(part, kind) and not isinstance(part, bool) for part, kind in zip(parts, types, strict=True)
+    ):
+        raise ValueError(f"a row of kind {word} is malformed")
+    if any(isinstance(part, int) and not 0 <= part < 1 << 63 for part in parts):
+        raise ValueError(f"a row of kind {word} has a number out of range")
+    made: Row = row_type(*parts)
+    return made
+
+
+def _check_numbers(run: RunFile) -> None:
+    """Every table is numbered from 0, and every number leads to a row."""
+    numbered: tuple[Sequence[Process | SourceFile | Code | Key], ...] = (run.processes, run.files, run.codes, run.keys)
+    for rows in numbered:
+        if any(row.number != place for place, row in enumerate(rows)):
+            raise ValueError("a table is not numbered in order")
+    processes, codes, keys = len(run.processes), len(run.codes), len(run.keys)
+    _check_range((code.file for code in run.codes), len(run.files))
+    _check_range((process.parent for process in run.processes), processes)
+    for table in (run.python, run.ffi, run.callbacks, run.passes):
+        _check_range((row.process for row in table), processes)
+    _check_range((number for row in run.python for number in (row.caller, row.callee)), codes)
+    _check_range((row.caller for row in run.ffi), codes)
+    _check_range((number for row in run.ffi for number in (row.key, row.via)), keys)
+    _check_range((row.callee for row in run.callbacks), codes)
+    _check_range((row.key for row in run.callbacks), keys)
+    if any(key.kind not in NAME_KINDS for key in run.keys):
+        raise ValueError("a key has an unknown kind")
+
+
+def _check_range(numbers: Iterable[int | None], end: int) -> None:
+    if any(number is not None and number >= end for number in numbers):
+        raise ValueError("a row refers to a row that is not there")

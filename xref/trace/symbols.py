@@ -1,0 +1,150 @@
+"""Finds the symbols of an index that recorded code and keys stand for.
+
+Code joins by its file and qualified name; the line only chooses among definitions of one name. A file is the same file
+when its path below the Python root is: with the same content its lines can be trusted too, else they are not used.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from typing import NamedTuple
+
+from xref.model import Id
+from xref.trace.runfile import Code, RunFile, SourceFile
+
+_COMPREHENSIONS = frozenset({"<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"})
+_LOCALS = ".<locals>"
+_ORDINAL = re.compile(r"#\d+")
+
+
+class Found(NamedTuple):
+    """What a code object stands for. Without `symbol`, `package` and `reason` say what it is and why it has none; with
+    one, `file_id` is the index's file, None when its content differs from what ran. `is_call` is false for code that is
+    part of another symbol or runs at import: entering it is no call of the symbol.
+    """
+
+    symbol: Id | None
+    file_id: int | None
+    is_call: bool
+    name: str
+    reason: str
+
+
+class _File(NamedTuple):
+    id: int
+    module: str
+    sha256: str
+
+
+class _Candidate(NamedTuple):
+    line: int
+    id: Id
+    kind: str
+
+
+OUTSIDE = "outside the tree"
+GENERATED = "code made at run time, in no file"
+
+
+class PythonSymbols:
+    """The Python symbols of an index. `same` and `different` count the run's files of the tree by their content."""
+
+    def __init__(self, db: sqlite3.Connection, run: RunFile) -> None:
+        self._db = db
+        self._run = run
+        self._files = self._indexed_files()
+        self._matched = [self._match(row) for row in run.files]
+        self._tables: dict[int, dict[str, list[_Candidate]]] = {}
+        self.same = self.different = 0
+        for row, file in zip(run.files, self._matched, strict=True):
+            if file is not None:
+                self.same += row.sha256 == file.sha256
+                self.different += row.sha256 != file.sha256
+
+    def _indexed_files(self) -> dict[str, _File]:
+        """Path below the Python root -> file of the index."""
+        rows = self._db.execute(
+            "SELECT f.path, f.id, s.qualname, f.sha256 FROM symbol s JOIN file f ON f.id = s.file_id"
+            " WHERE s.kind = 'module' AND s.lang = 'python' AND f.path LIKE '%.py'"
+        )
+        files = {}
+        for path, id_, module, digest in rows:
+            base = module.replace(".", "/")
+            relative = f"{base}/__init__.py" if path.endswith("/__init__.py") or path == "__init__.py" else f"{base}.py"
+            if path == relative or path.endswith(f"/{relative}"):
+                files[relative] = _File(id_, module, digest)
+        return files
+
+    def _match(self, row: SourceFile) -> _File | None:
+        file = self._files.get(row.relative) if row.relative is not None else None
+        # Any folder may hold a setup.py: a file without a package is the same only when its content is.
+        return None if file is not None and "/" not in (row.relative or "") and row.sha256 != file.sha256 else file
+
+    def find(self, code: Code) -> Found:
+        """The symbol of `code`."""
+        row, file = self._run.files[code.file], self._matched[code.file]
+        if file is None:
+            if row.path.startswith("<"):
+                return Found(None, None, True, row.path, GENERATED)
+            return Found(None, None, True, (row.relative or row.path).partition("/")[0], OUTSIDE)
+        trusted = row.sha256 == file.sha256
+        parts = (code.qualname or code.name).replace(_LOCALS, "").split(".")
+        name = ".".join(part for part in parts if part not in _COMPREHENSIONS)
+        found = self._choose(file, code, "" if name == "<module>" else name, trusted)
+        shown = f"{file.module}.{name}" if name != "<module>" else file.module
+        if found is None:
+            reason = "not in the index" if trusted else "not in the index's version of the file"
+            return Found(None, None, True, shown, reason)
+        is_call = parts[-1] not in _COMPREHENSIONS and found.kind not in ("module", "class")
+        return Found(found.id, file.id if trusted else None, is_call, shown, "")
+
+    def _choose(self, file: _File, code: Code, name: str, trusted: bool) -> _Candidate | None:
+        table = self._table(file)
+        if code.qualname is None and name:
+            # Before Python 3.11 a code object knows only the last part of its name.
+            candidates = [one for key, many in table.items() if key.rpartition(".")[2] == name for one in many]
+        else:
+            candidates = table.get(name, [])
+        if not candidates:
+            return None
+        # A definition's line is that of its name, at or below the code's first line, which is the first decorator's.
+        below = sorted(one for one in candidates if one.line >= code.line)
+        return below[0] if below and (trusted or code.qualname is None) else min(candidates)
+
+    def _table(self, file: _File) -> dict[str, list[_Candidate]]:
+        """Name within the module -> what bears it. Second definitions (`#2`) are under the same name as the first."""
+        table = self._tables.get(file.id)
+        if table is None:
+            table = self._tables[file.id] = {}
+            prefix = f"py:{file.module}"
+            rows = self._db.execute("SELECT id, key, line, kind FROM symbol WHERE file_id = ? AND lang = 'python'"
+                                    " AND kind IN ('module', 'class', 'function', 'method', 'property', 'lambda')",
+                                    (file.id,))  # fmt: skip
+            for id_, key, line, kind in rows:
+                suffix = key.removeprefix(prefix).removeprefix(":")
+                table.setdefault(_ORDINAL.sub("", suffix), []).append(_Candidate(line, id_, kind))
+        return table
+
+
+class Keys:
+    """The keys of an index, by registry."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def find(self, registry: str, name: str) -> tuple[Id | None, str]:
+        """What the key runs; or None, and why. Of several definitions those that are always built come first."""
+        rows = self._db.execute(
+            "SELECT DISTINCT symbol_id, guard <> '' FROM key_def WHERE registry = ? AND name = ?"
+            " ORDER BY guard <> '', symbol_id IS NULL", (registry, name),
+        ).fetchall()  # fmt: skip
+        if not rows:
+            return None, f"no such key in the index (registry {registry})"
+        known = [(symbol, guarded) for symbol, guarded in rows if symbol is not None]
+        if not known:
+            return None, "the index does not know what the key runs"
+        best = {symbol for symbol, guarded in known if guarded == known[0][1]}
+        if len(best) > 1:
+            return None, f"{len(best)} definitions bear this name"
+        return best.pop(), ""

@@ -1,4 +1,4 @@
-"""Every C++ case yields the facts that stand beside it. What fails here is a caller, a key or a symbol that users lose."""
+"""Every C++ case yields the facts that stand beside it. What fails here is a caller, key or symbol that users lose."""
 
 from __future__ import annotations
 

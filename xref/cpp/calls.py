@@ -32,7 +32,7 @@ class Calls(Walk):
 
     @staticmethod
     def _is_written(parameter: Declaration) -> bool:
-        """Not so the parameter that `auto` stands for (`x:auto`), nor those of a variable template, which are unseen."""
+        """Not so what `auto` stands for (`x:auto`), nor the parameters of a variable template, which are unseen."""
         parent = parameter.parent
         return ":" not in parameter.name and parent is not None and parent.kind != kinds.NAMESPACE
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 
 from xref.cli_output import width, write_json, write_lines
+from xref.cli_trace import COMMANDS as TRACE_COMMANDS
 from xref.model import ExitCode, Role, XrefError
 
 if TYPE_CHECKING:
@@ -391,3 +392,7 @@ def index(
     elif not quiet:
         write_lines(summary_lines(summary, db))
     return exit_code(summary, strict=strict)
+
+
+for _command in TRACE_COMMANDS:
+    cli.add_command(_command)

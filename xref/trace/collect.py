@@ -29,7 +29,16 @@ def read_parts(folder: Path) -> list[Part]:
         rows = list(_json_lines(path))
         if rows and isinstance(rows[0], dict):
             parts.append(rows)
+            for row in log_rows(folder, rows[0]["pid"]):
+                if row[0] == "module":
+                    rows[0]["modules"].setdefault(row[1], row[2])
     return sorted(parts, key=lambda rows: (rows[0]["parent"] != 0, rows[0]["started"], rows[0]["pid"]))
+
+
+def log_rows(folder: Path, pid: int) -> list[Any]:
+    """What the process appended to its log while it ran."""
+    path = folder / f"log-{pid}"
+    return list(_json_lines(path)) if path.exists() else []
 
 
 def _json_lines(path: Path) -> Iterator[Any]:
@@ -61,7 +70,7 @@ def collect(
     builder = _Builder()
     for number, part in enumerate(parts):
         builder.add_part(number, part)
-        builder.add_passes(number, folder / f"passes-{part[0]['pid']}")
+        builder.add_passes(number, log_rows(folder, part[0]["pid"]))
     first = parts[0][0]
     run = builder.run
     run.files = [_with_digest(row) for row in run.files]
@@ -182,11 +191,8 @@ class _Builder:
                 thread, key, callee, count = row
                 self.run.callbacks.append(Callback(process, thread, keys[key], codes[callee], count))
 
-    def add_passes(self, process: int, path: Path) -> None:
+    def add_passes(self, process: int, rows: list[Any]) -> None:
         """Add the passes that one process logged."""
-        if not path.exists():
-            return
-        rows = list(_json_lines(path))
         durations = {row[1]: row[2] for row in rows if row[0] == "end"}
         for row in rows:
             if row[0] == "start":

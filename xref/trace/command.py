@@ -22,10 +22,13 @@ _PROBE_SECONDS = 60
 
 
 class Command(NamedTuple):
-    """A command that can be started. `name` is what ran, for the run's id."""
+    """A command that can be started. `name` is what ran, for the run's id. `interpreter` is the Python that it names;
+    None when it is another program.
+    """
 
     arguments: tuple[str, ...]
     name: str
+    interpreter: str | None
 
 
 class _Options(NamedTuple):
@@ -50,7 +53,7 @@ def understand(words: tuple[str, ...], python: str | None) -> Command:
     if program is None:
         raise _no_program(words[0], chosen=python is not None)
     if not is_python:
-        return Command(words, Path(words[0]).stem)
+        return Command(words, Path(words[0]).stem, None)
     _probe(words[0])
     options = _parse(words[1:])
     refused = sorted({letter for letter in options.letters if letter in "IES"})
@@ -65,7 +68,7 @@ def understand(words: tuple[str, ...], python: str | None) -> Command:
     name = {"script": Path(options.target).stem, "module": options.target.rpartition(".")[2]}.get(
         options.kind, "python"
     )
-    return Command(words, name)
+    return Command(words, name, words[0])
 
 
 def _no_program(word: str, *, chosen: bool) -> XrefError:
@@ -77,8 +80,7 @@ def _no_program(word: str, *, chosen: bool) -> XrefError:
 def _probe(interpreter: str) -> None:
     """Check that `interpreter` starts, and is one that the recorder can work in."""
     try:
-        done = subprocess.run([interpreter, "-I", "-S", "-c", _PROBE], capture_output=True, text=True, errors="replace",
-                              check=False, timeout=_PROBE_SECONDS, stdin=subprocess.DEVNULL)  # fmt: skip
+        done = _run(interpreter, _PROBE, dict(os.environ))
         words = done.stdout.split()
     except (OSError, subprocess.TimeoutExpired) as error:
         raise XrefError(f"{interpreter} cannot be started: {error}", ExitCode.UNUSABLE_INPUT) from error
@@ -89,6 +91,27 @@ def _probe(interpreter: str) -> None:
     if name != "cpython" or version < OLDEST_PYTHON:
         message = f"{interpreter} is {name} {version[0]}.{version[1]}: the recorder needs CPython 3.9 or newer"
         raise XrefError(message, ExitCode.UNUSABLE_INPUT)
+
+
+def _run(interpreter: str, code: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [interpreter, "-I", "-S", "-c", code],
+        env=environment, capture_output=True, text=True, errors="replace", check=False, timeout=_PROBE_SECONDS,
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def why_not_preloaded(interpreter: str, library: Path) -> str:
+    """Why `interpreter` cannot preload `library` (one of another C library, say); "" when it can."""
+    environment = {**os.environ, "LD_PRELOAD": str(library)}
+    try:
+        done = _run(interpreter, f"print({str(library)!r} in open('/proc/self/maps').read())", environment)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    if done.stdout.strip() == "True":
+        return ""
+    said = done.stderr.strip().splitlines() or ["the dynamic linker ignores LD_PRELOAD"]
+    return f"{interpreter} cannot load the recorder's C part: {said[0]}"
 
 
 def _parse(words: tuple[str, ...]) -> _Options:

@@ -66,9 +66,11 @@ def why_nothing(parts: list[Part], errors: list[str], program: str) -> str | Non
         return _failed_import("TVM", tvm, ffi, interpreter) if tvm["error"] else None
     if ffi is not None:
         return _failed_import("tvm_ffi", ffi, ffi, interpreter) if ffi["error"] else None
+    if any((Path(entry) / "tvm" / "__init__.py").is_file() for part in parts for entry in part[0]["sys_path"]):
+        return "nothing was recorded: the script imported neither tvm nor tvm_ffi"
     return (
-        f"nothing was recorded: the script imported no TVM. If {interpreter} has none, install it"
-        f" (`{_pip(interpreter)} apache-tvm`), or name an interpreter that has it by --python"
+        f"nothing was recorded: {interpreter} has no TVM; install it (`{_pip(interpreter)} apache-tvm`),"
+        " or name an interpreter that has it by --python"
     )
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from xref.model import ExitCode, XrefError
 from xref.trace import diagnose
 from xref.trace.collect import collect, read_parts, recorder_errors
-from xref.trace.command import understand
+from xref.trace.command import Command, understand, why_not_preloaded
 from xref.trace.folder import new_id, run_path
 from xref.trace.launch import remove_scratch, run_recorded
 from xref.trace.runfile import RunFile, write_run
-from xref.trace.shim import build_shim
+from xref.trace.shim import Shim, build_shim
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def record(words: tuple[str, ...], db: Path, python: str | None = None, output: 
     Raises `XrefError` when the command cannot be started: see `understand`, `run_recorded`.
     """
     command = understand(words, python)
-    shim = build_shim()
+    shim = _usable_shim(command)
     scratch = Path(tempfile.mkdtemp(prefix="xref-trace-"))
     try:
         ended = run_recorded(command.arguments, shim, scratch)
@@ -54,3 +54,12 @@ def record(words: tuple[str, ...], db: Path, python: str | None = None, output: 
         return Recording(ended.exit_code, run, path, warnings=run.header["notes"])
     finally:
         remove_scratch(scratch)
+
+
+def _usable_shim(command: Command) -> Shim:
+    shim = build_shim()
+    if shim.path is not None and command.interpreter is not None:
+        problem = why_not_preloaded(command.interpreter, shim.path)
+        if problem:
+            return Shim(None, problem)
+    return shim

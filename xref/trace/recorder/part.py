@@ -1,4 +1,5 @@
-"""Writes what one process recorded: a part file, which `xref trace` later joins with those of other processes.
+"""Writes what one process recorded: a part file, which `xref trace` later joins with those of other processes, and a log
+of what must not be lost when the process is killed.
 
 JSON lines, written by hand: the json module of the traced process may be the script's own json.py.
 """
@@ -46,6 +47,27 @@ def _character(letter: str) -> str:
         code -= 0x10000
         return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
     return f"\\u{code:04x}"
+
+
+class Log:
+    """A file that rows are appended to at once: what was written stays, whatever happens to the process."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._file = -1
+
+    def forget(self) -> None:
+        """Go on in a file of this process's own: for the child of a fork."""
+        if self._file >= 0:
+            os.close(self._file)
+        self._file = -1
+
+    def write(self, row: list[Any]) -> None:
+        """Append one row."""
+        if self._file < 0:
+            path = os.path.join(self._folder, f"log-{os.getpid()}")
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        os.write(self._file, (encode(row) + "\n").encode("ascii"))
 
 
 def write_part(folder: str, rows: Iterable[Any]) -> None:

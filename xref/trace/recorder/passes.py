@@ -1,24 +1,24 @@
 """Records passes: a pass instrument in every PassContext that Python code makes, and in the one that is there from the
 start. (Contexts that C++ code makes, and the default contexts of other threads, are out of its reach.)
 
-Each start and end is appended to a file at once, so that after a crash the pass is known in which it happened.
+Each start and end goes to the log at once, so that after a crash the pass is known in which it happened.
 """
 
 from __future__ import annotations
 
 import _thread
-import os
 import sys
 import time
 
 from .edges import PythonCalls
-from .part import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
     from typing import Any
+
+    from .part import Log
 
 
 class _Open:
@@ -40,14 +40,13 @@ class _Open:
 class Passes:
     """The recorder of passes. `open_calls` gives the numbers of the thread's open FFI calls."""
 
-    def __init__(self, folder: str, calls: PythonCalls, origin: int, tick: Callable[[], None]) -> None:
+    def __init__(self, log: Log, calls: PythonCalls, origin: int, tick: Callable[[], None]) -> None:
         self.open_calls: Callable[[], list[int]] = list
-        self._folder = folder
+        self._log = log
         self._calls = calls
         self._origin = origin
         self._tick = tick
         self._stacks: dict[int, list[_Open]] = {}
-        self._file = -1
         self._next = 0
         self._instrument: Any = None
         self.on = True
@@ -73,10 +72,8 @@ class Passes:
         context.override_instruments = self._wrapped(context.override_instruments)
 
     def forget(self) -> None:
-        """Start a new file: for the child of a fork. Passes that are open belong to the parent."""
-        if self._file >= 0:
-            os.close(self._file)
-        self._file, self._next = -1, 0
+        """Begin again: for the child of a fork. Passes that are open belong to the parent."""
+        self._next = 0
         self._stacks.clear()
 
     def _wrapped(self, original: Any) -> Any:
@@ -123,7 +120,7 @@ class Passes:
         self._tick()
         opened = _Open(seq, name, frame, self.open_calls(), time.perf_counter_ns())
         row = ["start", seq, self._calls.state().number, len(stack), name, int(info.opt_level)]
-        self._write([*row, opened.started - self._origin])
+        self._log.write([*row, opened.started - self._origin])
         stack.append(opened)
 
     def _after(self, _module: Any, info: Any) -> None:
@@ -134,7 +131,7 @@ class Passes:
             while stack[-1].name != name:
                 stack.pop()
             opened = stack.pop()
-            self._write(["end", opened.seq, now - opened.started])
+            self._log.write(["end", opened.seq, now - opened.started])
 
     def _end_dead(self, frame: FrameType | None) -> None:
         """Drop the passes that are no longer running, because they raised: the FFI call, or the frame and instruction,
@@ -156,9 +153,3 @@ class Passes:
                 break
             alive += 1
         del stack[alive:]
-
-    def _write(self, row: list[Any]) -> None:
-        if self._file < 0:
-            path = os.path.join(self._folder, f"passes-{os.getpid()}")
-            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        os.write(self._file, (encode(row) + "\n").encode("ascii"))

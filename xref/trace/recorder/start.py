@@ -6,6 +6,7 @@ another program: all are hooked. What a signal kills has written its passes, and
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import os
 import sys
@@ -14,7 +15,7 @@ import time
 from .edges import BACKEND, NEW_MONITORING, Lines, PythonCalls, is_import_machinery, is_own, is_resumption
 from .ffi import Names, make_ffi_calls
 from .imports import ImportWatch
-from .part import write_part
+from .part import Log, write_part
 from .passes import Passes
 
 TYPE_CHECKING = False
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from .ffi import FfiRow, Name
     from .imports import Told
 
-_FLUSH_SECONDS = 5.0
+_FLUSH_SECONDS = 2.0
 """Least time between two writings of a part; each also waits twenty times as long as the last one took."""
 
 
@@ -42,7 +43,8 @@ class Recorder:
         self.parent = 0
         self.forks = 0
         self.calls = PythonCalls(self.tick)
-        self.passes = Passes(folder, self.calls, self.origin, self.tick)
+        self.log = Log(folder)
+        self.passes = Passes(self.log, self.calls, self.origin, self.tick)
         self.ffi: Any = None
         self.names = Names()
         self.modules: dict[str, dict[str, Any]] = {}
@@ -50,6 +52,7 @@ class Recorder:
         self.next_flush = time.monotonic() + _FLUSH_SECONDS
         self.cwd = os.getcwd()
         self.ended = False
+        self.writing = _thread.allocate_lock()
 
     def start(self) -> None:
         """Install every hook."""
@@ -111,6 +114,7 @@ class Recorder:
             "path": str(file) if file else "",
             "error": "" if error is None else f"{type(error).__name__}: {error}",
         }
+        self.log.write(["module", name, self.modules[name]])
 
     def _find_names(self) -> None:
         try:
@@ -130,6 +134,8 @@ class Recorder:
     def _in_child(self) -> None:
         self.parent, self.pid, self.forks = self.pid, os.getpid(), 0
         self.ended = False
+        self.writing = _thread.allocate_lock()
+        self.log.forget()
         self.calls.forget()
         self.passes.forget()
         if self.ffi is not None:
@@ -140,13 +146,15 @@ class Recorder:
     def tick(self) -> None:
         """Write a part when the last one is some time ago; for processes that will be killed."""
         now = time.monotonic()
-        if now >= self.next_flush and not self.ended:
-            try:
-                self.write("cut")
-            except Exception as problem:  # noqa: BLE001
-                self.notes.append(f"a part could not be written: {type(problem).__name__}: {problem}")
-            spent = time.monotonic() - now
-            self.next_flush = now + max(_FLUSH_SECONDS, 20 * spent)
+        if now < self.next_flush or self.ended or not self.writing.acquire(False):
+            return
+        try:
+            self.write("cut")
+        except Exception as problem:  # noqa: BLE001
+            self.notes.append(f"a part could not be written: {type(problem).__name__}: {problem}")
+        finally:
+            self.next_flush = now + max(_FLUSH_SECONDS, 20 * (time.monotonic() - now))
+            self.writing.release()
 
     def finish(self, how: str, for_good: bool = True) -> None:
         """Write the last part. `for_good` is false when the process may go on (a failed exec)."""
@@ -163,7 +171,8 @@ class Recorder:
             self._pause(True)
             if self.ffi is not None:
                 self._find_names()
-            self.write(how)
+            with self.writing:
+                self.write(how)
             if not for_good:
                 self._pause(False)
         except Exception as problem:  # noqa: BLE001

@@ -7,6 +7,7 @@ connection to a finished index and refuses anything else with a message that say
 from __future__ import annotations
 
 import errno
+import fcntl
 import glob
 import os
 import sqlite3
@@ -60,46 +61,54 @@ def read_meta(db: sqlite3.Connection) -> dict[str, str]:
 def exclusive(path: Path) -> Iterator[None]:
     """Hold the right to write the index at `path`; the lock file beside it names the holder's pid.
 
-    A lock whose process is gone is taken over. Raises `XrefError` (exit code 5) when another indexer is at work, or
-    when the folder cannot be written.
+    The lock is the kernel's (flock), so that a lock file whose process is gone, however it went, holds nobody up.
+    Raises `XrefError` (exit code 5) when another indexer is at work, or when the folder cannot be written.
     """
     lock = path.with_name(path.name + ".lock")
     with _disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        for attempt in range(2):
-            try:
-                handle = os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
-                break
-            except FileExistsError:
-                holder = _holder(lock)
-                if attempt or holder is None or _alive(holder):
-                    raise XrefError(
-                        f"another indexer (pid {holder or 'unknown'}) is writing {path}: wait for it, or remove {lock}",
-                        ExitCode.UNUSABLE_INPUT,
-                    ) from None
-                lock.unlink(missing_ok=True)
-        with os.fdopen(handle, "w") as stream:
-            stream.write(str(os.getpid()))
+        handle = None
+        while handle is None:
+            handle = _lock(lock, path)
     try:
         yield
     finally:
         lock.unlink(missing_ok=True)
+        os.close(handle)
 
 
-def _holder(lock: Path) -> int | None:
-    with suppress(OSError, ValueError):
-        return int(lock.read_text())
-    return None
-
-
-def _alive(pid: int) -> bool:
+def _lock(lock: Path, path: Path) -> int | None:
+    """The locked file's descriptor; None when its last holder removed the file just now, so that it locks nothing."""
+    handle = os.open(lock, os.O_CREAT | os.O_RDWR, 0o644)
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not _is_same_file(handle, lock):
+            os.close(handle)
+            return None
+        try:
+            os.ftruncate(handle, 0)
+            os.write(handle, str(os.getpid()).encode("ascii"))
+        except OSError:
+            lock.unlink(missing_ok=True)
+            raise
+    except BlockingIOError:
+        holder = os.read(handle, 20).decode("ascii", "replace") or "unknown"
+        os.close(handle)
+        raise XrefError(
+            f"another indexer (pid {holder}) is writing {path}: wait for it, or name another --db",
+            ExitCode.UNUSABLE_INPUT,
+        ) from None
+    except OSError:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _is_same_file(handle: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), os.stat(path))
+    except FileNotFoundError:
         return False
-    except PermissionError:
-        return True
-    return True
 
 
 @contextmanager

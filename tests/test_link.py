@@ -1,0 +1,202 @@
+"""What the linker makes of keys and virtual calls: an edge too few hides a caller, one too many sends people astray."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from xref import link as linker
+from xref.link import link
+from xref.model import Call, Evidence, FileFacts, KeyDef, KeyUse, Lang, Relation, Symbol, symbol_id
+from xref.store import IndexBuilder, open_index
+
+
+def _symbol(name: str, kind: str = "function", parent: str = "") -> Symbol:
+    return Symbol(f"cpp:{name}", kind, name.rsplit("::", 1)[-1], name, 1, 1, 1, parent=_id(parent) if parent else None)
+
+
+def _id(name: str) -> int:
+    return symbol_id(f"cpp:{name}")
+
+
+def _linked(path: Path, facts: FileFacts, guard: str = "") -> sqlite3.Connection:
+    with IndexBuilder(path) as builder:
+        builder.add_file(facts.path, facts.lang, "", 0, 0, guard)
+        builder.add_facts(facts)
+        builder.flush_symbols()
+        with builder.writing() as db:
+            link(db)
+        builder.publish()
+    return open_index(path)
+
+
+def _use(name: str, line: int, *, calls: bool = True, optional: bool = False, within: str = "user") -> KeyUse:
+    return KeyUse("ffi", name, "cpp", line, 1, _id(within), calls, optional)
+
+
+def _key(name: str, runs: str = "", guard: str = "", line: int = 1) -> KeyDef:
+    return KeyDef("ffi", name, "cpp", line, _id(runs) if runs else None, guard)
+
+
+def _keys(path: Path, keys: Sequence[KeyDef], uses: Sequence[KeyUse], guard: str = "") -> sqlite3.Connection:
+    facts = FileFacts("a.cc", Lang.CPP, key_defs=list(keys), key_uses=list(uses))
+    facts.symbols = [_symbol(name) for name in ("user", "f", "g", "h")]
+    return _linked(path, facts, guard)
+
+
+def _edges(db: sqlite3.Connection, evidence: Evidence) -> list[tuple[str, str, int, str]]:
+    return db.execute(
+        "SELECT a.qualname, b.qualname, c.line, c.via FROM calls c JOIN symbols a ON a.id = c.caller_id"
+        " JOIN symbols b ON b.id = c.callee_id WHERE c.evidence = ? ORDER BY c.line, b.qualname",
+        (evidence,),
+    ).fetchall()
+
+
+def _statuses(db: sqlite3.Connection) -> dict[str, str]:
+    return dict(db.execute("SELECT name, status FROM key_uses"))
+
+
+def test_each_use_of_a_key_gets_its_status(tmp_path: Path) -> None:
+    keys = [_key("known", "f"), _key("behind", "f", "USE_X"), _key("both", "f", "USE_X"), _key("both", "g")]
+    uses = [_use("known", 1), _use("behind", 2), _use("both", 3), _use("gone", 4), _use("hook", 5, optional=True),
+            _use("prefix.*", 7)]  # fmt: skip
+    assert _statuses(_keys(tmp_path / "x.db", keys, uses)) == {
+        "known": "resolved",
+        "behind": "guarded",
+        "both": "resolved",
+        "gone": "dangling",
+        "hook": "optional",
+        "prefix.*": "wildcard",
+    }
+
+
+def test_an_optional_use_of_a_known_key_is_resolved(tmp_path: Path) -> None:
+    assert _statuses(_keys(tmp_path / "x.db", [_key("known", "f")], [_use("known", 1, optional=True)])) == {
+        "known": "resolved"
+    }
+
+
+def test_a_key_of_one_registry_does_not_answer_for_another(tmp_path: Path) -> None:
+    other = KeyDef("pass", "name", "cpp", 1, _id("f"))
+    db = _keys(tmp_path / "x.db", [other], [_use("name", 1)])
+    assert _statuses(db) == {"name": "dangling"}
+    assert _edges(db, Evidence.REGISTRY) == []
+
+
+def test_the_build_option_of_the_file_guards_its_keys(tmp_path: Path) -> None:
+    db = _keys(tmp_path / "x.db", [_key("k", "f"), _key("l", "f", "USE_X")], [_use("k", 1)], guard="USE_CUDA")
+    assert dict(db.execute("SELECT name, guard FROM key_defs")) == {"k": "USE_CUDA", "l": "USE_CUDA and USE_X"}
+    assert _statuses(db) == {"k": "guarded"}
+
+
+def test_using_a_key_calls_what_every_definition_runs(tmp_path: Path) -> None:
+    """Two files may register one key under different options: both are what may run."""
+    keys = [_key("k", "f", "USE_X", 1), _key("k", "g", "USE_Y", 2), _key("k", "f", "USE_Z", 3), _key("nothing")]
+    uses = [
+        _use("k", 10),
+        _use("nothing", 11),
+        _use("k", 12, calls=False),
+        KeyUse("ffi", "k", "cpp", 13, 1, None, True),
+    ]
+    db = _keys(tmp_path / "x.db", keys, uses)
+    assert _edges(db, Evidence.REGISTRY) == [("user", "f", 10, "k"), ("user", "g", 10, "k")]
+
+
+def test_a_prefix_reaches_every_key_below_it(tmp_path: Path) -> None:
+    keys = [_key("build.c", "f"), _key("build.llvm", "g"), _key("builder", "h"), _key("build.")]
+    db = _keys(tmp_path / "x.db", keys, [_use("build.*", 5), _use("build.*", 6)])
+    assert _edges(db, Evidence.REGISTRY) == [
+        ("user", "f", 5, "build.c"),
+        ("user", "g", 5, "build.llvm"),
+        ("user", "f", 6, "build.c"),
+        ("user", "g", 6, "build.llvm"),
+    ]
+    relations = db.execute("SELECT name, kind, other FROM key_relations ORDER BY name").fetchall()
+    assert relations == [
+        ("build.", "under_prefix", "build.*"),
+        ("build.c", "under_prefix", "build.*"),
+        ("build.llvm", "under_prefix", "build.*"),
+    ]
+    assert ("ffi", "build.*") not in db.execute("SELECT registry, name FROM keys").fetchall()
+
+
+def test_a_prefix_of_too_many_keys_is_said_not_drawn(tmp_path: Path) -> None:
+    count = linker.MAX_UNDER_PREFIX + 1
+    db = _keys(tmp_path / "x.db", [_key(f"all.{i:03}", "f") for i in range(count)], [_use("all.*", 5)])
+    assert _edges(db, Evidence.REGISTRY) == []
+    assert db.execute("SELECT path, line, in_symbol_id, text, reason FROM unresolved").fetchall() == [
+        ("a.cc", 5, _id("user"), "all.*", f"{count} keys under the prefix")
+    ]
+    assert db.execute("SELECT count(*) FROM key_relations").fetchone() == (count,)
+
+
+CLASSES = {"Base": "", "Left": "Base", "LeftLeaf": "Left", "Right": "Base"}
+"""Class -> its base; each but LeftLeaf's parent Left has a method run, see `_virtual`."""
+
+
+def _virtual(path: Path, calls: Sequence[Call], more: Sequence[Symbol] = ()) -> sqlite3.Connection:
+    facts = FileFacts("a.cc", Lang.CPP, calls=list(calls))
+    facts.symbols = [_symbol("user"), *more]
+    for name, base in CLASSES.items():
+        facts.symbols.append(_symbol(name, "class"))
+        facts.symbols.append(_symbol(f"{name}::run", "method", name))
+        if base:
+            facts.relations.append(Relation(_id(name), "base", _id(base)))
+            facts.relations.append(Relation(_id(f"{name}::run"), "overrides", _id(f"{base}::run")))
+    return _linked(path, facts)
+
+
+def _call(callee: str, via: str, evidence: Evidence = Evidence.DIRECT) -> Call:
+    return Call(_id("user"), _id(callee), evidence, 7, 3, via)
+
+
+@pytest.mark.parametrize(
+    ("callee", "static_type", "reached"),
+    [
+        ("Base::run", "Base", ["Left::run", "LeftLeaf::run", "Right::run"]),
+        ("Left::run", "Left", ["LeftLeaf::run"]),
+        ("Base::run", "Left", ["Left::run", "LeftLeaf::run"]),
+        ("LeftLeaf::run", "LeftLeaf", []),
+        ("Base::run", "Unknown", ["Left::run", "LeftLeaf::run", "Right::run"]),
+        ("Base::run", "", []),
+    ],
+    ids=["of the base", "of a class between", "method of the base, object of a class below", "of a leaf",
+         "of a type that is not in the index", "not virtual"],
+)  # fmt: skip
+def test_a_virtual_call_reaches_the_overriders_at_and_below_the_static_type(
+    tmp_path: Path, callee: str, static_type: str, reached: list[str]
+) -> None:
+    db = _virtual(tmp_path / "x.db", [_call(callee, static_type)])
+    assert _edges(db, Evidence.VIRTUAL) == [("user", name, 7, static_type) for name in reached]
+    assert _edges(db, Evidence.DIRECT) == [("user", callee, 7, static_type)]
+
+
+def test_only_resolved_calls_are_dispatched(tmp_path: Path) -> None:
+    """`via` of other evidence names a variable or a key, which must not be taken for a class of that name."""
+    db = _virtual(tmp_path / "x.db", [_call("Base::run", "Base", Evidence.VALUE)])
+    assert _edges(db, Evidence.VIRTUAL) == []
+
+
+def test_a_virtual_call_of_too_many_overriders_is_said_not_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(linker, "MAX_OVERRIDERS", 2)
+    db = _virtual(tmp_path / "x.db", [_call("Base::run", "Base"), _call("Left::run", "Left")])
+    assert _edges(db, Evidence.VIRTUAL) == [("user", "LeftLeaf::run", 7, "Left")]
+    assert db.execute("SELECT path, line, col, in_symbol_id, text, reason FROM unresolved").fetchall() == [
+        ("a.cc", 7, 3, _id("user"), "Base", "virtual call with 3 overriders below Base")
+    ]
+
+
+def test_classes_that_inherit_in_a_circle_end(tmp_path: Path) -> None:
+    """No C++ does, but a broken file read in part may say so."""
+    facts = FileFacts("a.cc", Lang.CPP, calls=[_call("A::run", "A")])
+    facts.symbols = [_symbol("user")]
+    for name, other in (("A", "B"), ("B", "A")):
+        facts.symbols += [_symbol(name, "class"), _symbol(f"{name}::run", "method", name)]
+        facts.relations.append(Relation(_id(name), "base", _id(other)))
+        facts.relations.append(Relation(_id(f"{name}::run"), "overrides", _id(f"{other}::run")))
+    assert _edges(_linked(tmp_path / "x.db", facts), Evidence.VIRTUAL) == [("user", "B::run", 7, "A")]

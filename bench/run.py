@@ -90,7 +90,7 @@ def _measure_xref(tree: Tree, db: Path, jobs: int) -> dict[str, float] | None:
         print(f"bench: xref index ended with {built.code}", file=sys.stderr)
         return None
     again = _xref(index)
-    questions = [_xref(["query", QUESTION, "--db", str(db)]) for _ in range(QUERY_RUNS)]
+    questions = [_xref(["query", QUESTION, "--db", str(db)], quiet=True) for _ in range(QUERY_RUNS)]
     figures: dict[str, float] = {
         "wall_s": built.wall_s, "cpu_s": built.cpu_s, "peak_mib": built.peak_mib, "unchanged_s": again.wall_s,
         "query_s": statistics.median(question.wall_s for question in questions),
@@ -118,10 +118,14 @@ def _counts(db: Path) -> dict[str, float]:
         }
 
 
-def _xref(arguments: Sequence[str]) -> Command:
+def _xref(arguments: Sequence[str], quiet: bool = False) -> Command:
     """Run one xref command; the peak is the largest process among it and its workers (wait4 reports the maximum)."""
     started = time.monotonic()
-    process = subprocess.Popen([sys.executable, "-m", "xref", *arguments], stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "xref", *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL if quiet else None,
+    )
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     seconds = time.monotonic() - started

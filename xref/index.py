@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
 
@@ -54,8 +54,8 @@ class _Run:
     builder: IndexBuilder
     plan: CppPlan | None = None
     pch: Pch = field(default_factory=lambda: Pch(""))
-    arrived: set[str] = field(default_factory=set)
-    retried: set[str] = field(default_factory=set)
+    retried: dict[str, str] = field(default_factory=dict)
+    """Files of a failed task that were tried again, and what had happened."""
     warnings: list[str] = field(default_factory=list)
     call_expressions: int = 0
 
@@ -217,6 +217,10 @@ def _unit_task(job: UnitJob, with_pch: bool = True) -> Task:
     return Task(job.main or "headers", _cpp_task, (job, with_pch), job.owned)
 
 
+def _python_task(job: python_part.PythonJob) -> Task:
+    return Task("python", python_part.extract_python, (job,), tuple(file.path for file in job.files))
+
+
 def _extract(
     run: _Run, workers: Workers, python: python_part.PythonPlan | None, types: Future[str] | None, progress: Progress
 ) -> None:
@@ -232,10 +236,7 @@ def _extract(
             reason = types.result()
             if reason:
                 run.warnings.append(f"Python types are missing: {reason}")
-            workers.submit(
-                Task("python", python_part.extract_python, (job,), tuple(f.path for f in job.files))
-                for job in python_part.python_jobs(python)
-            )
+            workers.submit(_python_task(job) for job in python_part.python_jobs(python))
             waiting = False
         for task, result, problem in workers.finished(_POLL_SECONDS):
             _receive(run, workers, task, result, problem)
@@ -258,24 +259,36 @@ def _receive(run: _Run, workers: Workers, task: Task, result: object, problem: F
 
 
 def _failed(run: _Run, workers: Workers, task: Task, problem: Failure) -> None:
-    """A unit whose worker died is tried once more without the precompiled header; then its files are failed."""
-    if problem.crashed and task.run is _cpp_task and not run.retried.issuperset(task.paths):
-        run.retried.update(task.paths)
-        run.warnings.append(f"{task.label}: {problem.words}; tried again without the precompiled header")
-        job: UnitJob = task.arguments[0]
-        workers.submit([_unit_task(UnitJob(job.main, job.owned, job.language, False), False)])
+    """Try the task's files once more, each by itself, so that one of them costs only itself; then they are failed."""
+    again = [] if run.retried.keys() & set(task.paths) else _file_by_file(task, problem)
+    if again:
+        run.retried.update(dict.fromkeys(task.paths, problem.words))
+        run.warnings.append(f"{task.label}: {problem.words}; tried again file by file")
+        workers.submit(again)
         return
     for path in task.paths:
-        run.arrived.add(path)
         run.builder.set_status(path, Status.FAILED, problem.words, 0)
+
+
+def _file_by_file(task: Task, problem: Failure) -> list[Task]:
+    """A task for each file of the failed one, units without the precompiled header; none where it would end alike."""
+    if len(task.paths) == 1 and not problem.crashed:
+        return []
+    if task.run is _cpp_task:
+        job: UnitJob = task.arguments[0]
+        languages = {path: job.language if path == job.main else "c++" for path in job.owned}
+        return [_unit_task(UnitJob(path, (path,), word, False), False) for path, word in languages.items()]
+    if task.run is python_part.extract_python:
+        batch: python_part.PythonJob = task.arguments[0]
+        return [_python_task(replace(batch, files=(file,))) for file in batch.files]
+    return []
 
 
 def _store(run: _Run, facts: FileFacts) -> None:
     run.builder.add_facts(facts)
-    run.arrived.add(facts.path)
     status, detail = facts.status, facts.detail
     if facts.path in run.retried and status is Status.OK:
-        status, detail = Status.DEGRADED, "parsed on a second try, without the precompiled header"
+        status, detail = Status.DEGRADED, f"read on a second try, by itself; before, {run.retried[facts.path]}"
     run.builder.set_status(facts.path, status, detail, facts.lines)
 
 

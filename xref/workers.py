@@ -41,15 +41,26 @@ class Failure:
 
 
 class Workers:
-    """A pool of `jobs` processes. Use as a context manager: leaving it stops what still runs."""
+    """A pool of `jobs` processes, each task limited to `seconds` and each process to `memory` bytes of address space.
 
-    def __init__(self, jobs: int, initialize: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+    Use as a context manager: leaving it stops what still runs.
+    """
+
+    def __init__(
+        self,
+        jobs: int,
+        initialize: Callable[..., None],
+        arguments: tuple[Any, ...],
+        seconds: float = TASK_SECONDS,
+        memory: int = WORKER_BYTES,
+    ) -> None:
         self._pool = pebble.ProcessPool(
             max_workers=jobs,
             initializer=_start,
-            initargs=(initialize, arguments),
+            initargs=(memory, initialize, arguments),
             context=multiprocessing.get_context("spawn"),
         )
+        self._seconds = seconds
         self._pending: dict[Future[Any], Task] = {}
         self.done = 0
         self.total = 0
@@ -67,7 +78,7 @@ class Workers:
     def submit(self, tasks: Iterable[Task]) -> None:
         """Queue tasks; they start in order."""
         for task in tasks:
-            self._pending[self._pool.submit(task.run, TASK_SECONDS, *task.arguments)] = task
+            self._pending[self._pool.submit(task.run, self._seconds, *task.arguments)] = task
             self.total += 1
 
     def finished(self, seconds: float) -> list[tuple[Task, Any, Failure | None]]:
@@ -80,7 +91,7 @@ class Workers:
         for future in ready:
             task = self._pending.pop(future)
             self.done += 1
-            results.append((task, *_outcome(future)))
+            results.append((task, *self._outcome(future)))
         return results
 
     @property
@@ -88,18 +99,17 @@ class Workers:
         """Whether tasks are queued or running."""
         return bool(self._pending)
 
-
-def _outcome(future: Future[Any]) -> tuple[Any, Failure | None]:
-    try:
-        return future.result(), None
-    except TimeoutError:
-        return None, Failure(f"stopped after {TASK_SECONDS:.0f} s", True)
-    except pebble.ProcessExpired as error:
-        return None, Failure(f"the worker process died ({_exit_words(error.exitcode)})", True)
-    except MemoryError:
-        return None, Failure("out of memory", True)
-    except Exception as error:  # noqa: BLE001  # a defect of ours in one file must not cost the others
-        return None, Failure(f"internal error: {type(error).__name__}: {error}", False)
+    def _outcome(self, future: Future[Any]) -> tuple[Any, Failure | None]:
+        try:
+            return future.result(), None
+        except TimeoutError:
+            return None, Failure(f"stopped after {self._seconds:.0f} s", True)
+        except pebble.ProcessExpired as error:
+            return None, Failure(f"the worker process died ({_exit_words(error.exitcode)})", True)
+        except MemoryError:
+            return None, Failure("out of memory", True)
+        except Exception as error:  # noqa: BLE001  # a defect of ours in one file must not cost the others
+            return None, Failure(f"internal error: {type(error).__name__}: {error}", False)
 
 
 def _exit_words(code: int | None) -> str:
@@ -111,7 +121,9 @@ def _exit_words(code: int | None) -> str:
         return f"signal {-code}"
 
 
-def _start(initialize: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+def _start(memory: int, initialize: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
-    resource.setrlimit(resource.RLIMIT_AS, (WORKER_BYTES, resource.RLIM_INFINITY))
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    allowed = memory if most == resource.RLIM_INFINITY else min(memory, most)  # `ulimit -v` may have set less
+    resource.setrlimit(resource.RLIMIT_AS, (allowed, most))
     initialize(*arguments)

@@ -1,0 +1,144 @@
+"""One task that crashes, hangs or eats memory costs itself only, and is reported in words that a user understands."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xref.workers import Failure, Task, Workers
+
+_greeting: list[str] = []
+
+
+def _initialize(word: str) -> None:
+    _greeting.append(word)
+
+
+def _greet(name: str) -> str:
+    return f"{_greeting[0]} {name}"
+
+
+def _square(x: int) -> int:
+    return x * x
+
+
+def _raise(words: str) -> None:
+    raise ValueError(words)
+
+
+def _kill_self(number: int) -> None:
+    os.kill(os.getpid(), number)
+    time.sleep(60)
+
+
+def _exit(code: int) -> None:
+    os._exit(code)
+
+
+def _sleep(seconds: float) -> None:
+    time.sleep(seconds)
+
+
+def _eat(size: int) -> int:
+    return len(bytearray(size))
+
+
+def _interrupt() -> str:
+    os.kill(os.getpid(), signal.SIGINT)
+    return "still here"
+
+
+def _limit() -> int:
+    return resource.getrlimit(resource.RLIMIT_AS)[0]
+
+
+def _task(run: Callable[..., Any], *arguments: Any) -> Task:
+    return Task(f"{run.__name__}{arguments}", run, arguments, (run.__name__,))
+
+
+def _run(tasks: list[Task], jobs: int = 1, **limits: Any) -> dict[str, tuple[Any, Failure | None]]:
+    found = {}
+    with Workers(jobs, _initialize, ("hello",), **limits) as workers:
+        workers.submit(tasks)
+        while workers.busy:
+            for task, result, problem in workers.finished(0.2):
+                found[task.label] = (result, problem)
+        assert (workers.done, workers.total) == (len(tasks), len(tasks))
+        assert workers.finished(0.1) == []
+    return found
+
+
+def test_tasks_run_in_initialised_processes() -> None:
+    tasks = [_task(_greet, name) for name in "abc"]
+    found = _run(tasks, jobs=2)
+    assert [found[task.label] for task in tasks] == [("hello a", None), ("hello b", None), ("hello c", None)]
+
+
+def test_a_bad_task_costs_only_itself() -> None:
+    """One process, so that the task after a crash needs a new one."""
+    bad = [_task(_raise, "odd input"), _task(_kill_self, signal.SIGKILL), _task(_exit, 3)]
+    good = [_task(_square, i) for i in range(3)]
+    found = _run([task for pair in zip(bad, good, strict=True) for task in pair])
+    assert [found[task.label] for task in good] == [(0, None), (1, None), (4, None)]
+    assert [found[task.label][1] for task in bad] == [
+        Failure("internal error: ValueError: odd input", False),
+        Failure("the worker process died (SIGKILL)", True),
+        Failure("the worker process died (exit code 3)", True),
+    ]
+
+
+def test_a_task_that_hangs_is_stopped() -> None:
+    slow, quick = _task(_sleep, 60), _task(_square, 3)
+    started = time.monotonic()
+    assert _run([slow, quick], seconds=1) == {
+        slow.label: (None, Failure("stopped after 1 s", True)),
+        quick.label: (9, None),
+    }
+    assert time.monotonic() - started < 15
+
+
+def test_a_task_that_eats_memory_fails_before_the_machine_does() -> None:
+    greedy, modest = _task(_eat, 2 << 30), _task(_eat, 1 << 20)
+    assert _run([greedy, modest], memory=1 << 30) == {
+        greedy.label: (None, Failure("out of memory", True)),
+        modest.label: (1 << 20, None),
+    }
+
+
+def test_a_tighter_limit_of_the_user_is_kept() -> None:
+    """Batch systems set one; asking for more than allowed would kill every worker at birth."""
+    code = (
+        "import resource, test_workers as t\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))\n"
+        "if __name__ == '__main__': print(t._run([t._task(t._limit)]))"
+    )
+    script = Path(__file__).parent
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(script), str(script.parent)))}
+    answer = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == str({"_limit()": (4 << 30, None)})
+
+
+def test_ctrl_c_is_for_the_parent() -> None:
+    """A terminal sends it to the workers too: they must not die one by one, each with a traceback."""
+    task = _task(_interrupt)
+    assert _run([task]) == {task.label: ("still here", None)}
+
+
+def test_leaving_early_stops_what_runs() -> None:
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), Workers(2, _initialize, ("x",)) as workers:
+        workers.submit([_task(_sleep, 60) for _ in range(4)])
+        workers.finished(2)
+        raise KeyboardInterrupt
+    assert time.monotonic() - started < 20
+    assert not [thread for thread in threading.enumerate() if "pool" in thread.name.lower()]

@@ -3,18 +3,18 @@
     python examples/conv2d.py                              compile it
     xref trace -- python examples/conv2d.py                compile it, and record how
 
-Needs TVM with `tvm.relax` (apache-tvm 0.26 or newer, or the TVM inside tilelang 0.1.14) and numpy. The target is llvm when
-this TVM can generate code for it, else c; `--target` chooses. `--opt-level` and `--repeat` are there to try things out.
+Needs TVM with `tvm.relax` (apache-tvm 0.26 or newer, or the TVM inside tilelang 0.1.14) and numpy. The target is llvm
+when this TVM can generate code for it, else c; `--target` chooses. `--opt-level` and `--repeat` are there to try out.
 
 What a reader will see in the trace:
 
 - building: `nn.Module.export_tvm` calls `Net.forward`, whose operators (`nn.op.relu`, `Conv2D.forward`) become relax
   expressions by FFI calls such as `relax.op.nn.conv2d`, emitted into a `BlockBuilder`;
 - compiling: `relax.get_pipeline("zero")` and then `tvm.compile` run some hundred passes, nested up to five deep. In
-  `LegalizeOps`, C++ calls back into Python: the legaliser of each operator is a Python function, which builds the loops of
-  conv2d with TOPI and TE. `FuseOps` then groups conv2d with the bias and the relu, and `FuseTIR` makes one function of each group;
-- generating code: the passes of the lower dialect (`tirx`) turn the loops into calls of the runtime, and the FFI
-  function `target.build.llvm` (or `target.build.c`) writes the module.
+  `LegalizeOps`, C++ calls back into Python: the legaliser of each operator is a Python function, which builds the loops
+  of conv2d with TOPI and TE. `FuseOps` then groups operators, and `FuseTIR` makes one function of each group;
+- generating code: passes of the lower dialect (`tirx`) turn the loops into calls of the runtime, and the FFI function
+  `target.build.llvm` (or `target.build.c`) writes the module.
 """
 
 from __future__ import annotations

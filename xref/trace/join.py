@@ -16,7 +16,7 @@ from xref.model import Id, XrefError
 from xref.store import read_meta
 from xref.trace.folder import run_files
 from xref.trace.runfile import Code, Key, RunFile, read_run
-from xref.trace.store import ObservedRow, PassRow, RunRow, UnmatchedRow, open_for_runs, put_run, transaction
+from xref.trace.store import ObservedRow, PassRow, RunRow, UnmatchedRow, open_for_runs, put_run, sql_text, transaction
 from xref.trace.symbols import Found, Keys, PythonSymbols
 
 _BODY = "the body of a module or class, or a comprehension: running it is no call"
@@ -50,8 +50,8 @@ def join_run(db: sqlite3.Connection, run_file: Path) -> JoinReport:
     join.add_passes()
     header = run.header
     note = "; ".join(filter(None, (join.report.skew, *header["notes"])))
-    row = RunRow(run.id, _text(shlex.join(header["command"])), header["started"], _text(run.tvm_version),
-                 _text(str(header["python"].get("version", ""))), _text(note))  # fmt: skip
+    row = RunRow(run.id, sql_text(shlex.join(header["command"])), header["started"], sql_text(run.tvm_version),
+                 sql_text(str(header["python"].get("version", ""))), sql_text(note))  # fmt: skip
     with transaction(db):
         put_run(db, row, join.observed_rows(), join.passes, join.unmatched_rows())
     return join.report
@@ -77,11 +77,6 @@ def join_known_runs(db_path: Path) -> list[str]:
                 if report.skew:
                     warnings.append(f"run {report.run_id}: {report.skew}")
     return warnings
-
-
-def _text(text: str) -> str:
-    """`text` as SQLite can hold it: bytes of file names that are not UTF-8 are written out."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 class _Join:
@@ -140,7 +135,7 @@ class _Join:
         self.report.joined[kind] += 1
 
     def _miss(self, kind: str, name: str, reason: str, count: int) -> None:
-        self._unmatched[kind, _text(name), reason] += count
+        self._unmatched[kind, sql_text(name), reason] += count
         self.report.unmatched[kind] += 1
 
     def _miss_code(self, kind: str, found: Found, count: int) -> None:
@@ -186,7 +181,7 @@ class _Join:
         targets = {name: self._keys.find("pass", name) for name in {row.name for row in self._run.passes}}
         for number, row in enumerate(sorted(self._run.passes, key=lambda row: (row.process, row.start, row.seq))):
             symbol, reason = targets[row.name]
-            self.passes.append(PassRow(number, row.depth, _text(row.name), symbol, row.start, row.ns or 0))
+            self.passes.append(PassRow(number, row.depth, sql_text(row.name), symbol, row.start, row.ns or 0))
             if symbol is None:
                 self._miss("pass", row.name, reason, 1)
             else:

@@ -148,9 +148,12 @@ def _hot_ffi(run: RunFile, limit: int) -> list[tuple[str, str, int, int]]:
 
 
 def _hot_python(run: RunFile, limit: int) -> list[tuple[Code, int, Code, int]]:
-    """The most frequent calls of code in files below sys.path's packages."""
-    rows = sorted(run.python, key=lambda row: (-row.calls, row.caller, row.line))[: limit or None]
-    return [(run.codes[row.caller], row.line, run.codes[row.callee], row.calls) for row in rows]
+    """The most frequent calls of functions of TVM and tvm_ffi: caller, line, callee, calls."""
+    modules = (run.header["tvm"], run.header["tvm_ffi"])
+    folders = tuple(f"{Path(module['path']).parent}/" for module in modules if module and module.get("path"))
+    own = [run.files[code.file].path.startswith(folders) for code in run.codes]
+    rows = sorted((row for row in run.python if own[row.callee]), key=lambda row: (-row.calls, row.caller, row.line))
+    return [(run.codes[row.caller], row.line, run.codes[row.callee], row.calls) for row in rows[: limit or None]]
 
 
 def _code_text(run: RunFile, code: Code) -> str:
@@ -178,7 +181,7 @@ def run_lines(run: RunFile, joined: Joined | None, has_index: bool, limit: int) 
             f"  {_ms(ns)}  {calls:>7}x  {name or '(no name)'}{_KIND_TEXT[kind]}"
             for name, kind, calls, ns in _hot_ffi(run, limit)
         ),
-        "Python calls by number",
+        "Python calls of TVM's functions by number",
     ]
     for caller, line, callee, calls in _hot_python(run, limit):
         lines.append(f"  {calls:>7}x  {_code_text(run, caller)}, line {line} -> {_code_text(run, callee)}")

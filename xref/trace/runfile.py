@@ -12,6 +12,7 @@ import os
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -188,7 +189,8 @@ def write_run(run: RunFile, path: Path) -> None:
             os.fsync(raw.fileno())
         partial.replace(path)
     except OSError as error:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
         raise XrefError(f"{path} cannot be written ({error.strerror or error}): name another place",
                         ExitCode.UNUSABLE_INPUT) from error  # fmt: skip
 
@@ -303,9 +305,9 @@ def _check_header(value: Any) -> dict[str, Any]:
 
 
 def _row(value: Any) -> Row:
-    if not isinstance(value, list) or not value or value[0] not in _ROWS:
-        raise ValueError(f"a row begins with {value[0] if isinstance(value, list) and value else value!r}")
-    word, *parts = value
+    word, *parts = value if isinstance(value, list) and value else [None]
+    if not isinstance(word, str) or word not in _ROWS:
+        raise ValueError("a row is of no kind that there is")
     row_type, types = _ROWS[word]
     if len(parts) != len(types) or not all(
         isinstance(part, kind) and not isinstance(part, bool) for part, kind in zip(parts, types, strict=True)

@@ -58,6 +58,11 @@ class RunRow(NamedTuple):
     note: str
 
 
+def sql_text(text: str) -> str:
+    """`text` as SQLite can hold it: bytes of file names that are not UTF-8 are written out."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 @contextmanager
 def open_for_runs(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection to the index at `path` that may write runs; holds the index's lock.

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from xref.model import Id
 from xref.trace.runfile import Code, RunFile, SourceFile
+from xref.trace.store import sql_text
 
 _COMPREHENSIONS = frozenset({"<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"})
 _LOCALS = ".<locals>"
@@ -39,6 +40,7 @@ class _File(NamedTuple):
 
 class _Candidate(NamedTuple):
     line: int
+    end_line: int
     id: Id
     kind: str
 
@@ -91,26 +93,39 @@ class PythonSymbols:
         trusted = row.sha256 == file.sha256
         parts = (code.qualname or code.name).replace(_LOCALS, "").split(".")
         name = ".".join(part for part in parts if part not in _COMPREHENSIONS)
-        found = self._choose(file, code, "" if name == "<module>" else name, trusted)
-        shown = f"{file.module}.{name}" if name != "<module>" else file.module
+        inside = parts[-1] in _COMPREHENSIONS
+        found, reason = self._choose(file, code, "" if name == "<module>" else name, trusted, inside)
+        shown = f"{file.module}.{name}" if name not in ("", "<module>") else file.module
         if found is None:
-            reason = "not in the index" if trusted else "not in the index's version of the file"
             return Found(None, None, True, shown, reason)
-        is_call = parts[-1] not in _COMPREHENSIONS and found.kind not in ("module", "class")
+        is_call = not inside and found.kind not in ("module", "class")
         return Found(found.id, file.id if trusted else None, is_call, shown, "")
 
-    def _choose(self, file: _File, code: Code, name: str, trusted: bool) -> _Candidate | None:
+    def _choose(self, file: _File, code: Code, name: str, trusted: bool, inside: bool) -> tuple[_Candidate | None, str]:
+        """The symbol called `name`, or None and why. `inside`: the code is a comprehension in it, not its own."""
         table = self._table(file)
-        if code.qualname is None and name:
+        candidates = table.get(name, [])
+        if code.qualname is None and code.name != "<module>":
             # Before Python 3.11 a code object knows only the last part of its name.
-            candidates = [one for key, many in table.items() if key.rpartition(".")[2] == name for one in many]
-        else:
-            candidates = table.get(name, [])
+            ends = [many for key, many in table.items() if key and (inside or key.rpartition(".")[2] == name)]
+            candidates = [one for many in ends for one in many]
         if not candidates:
-            return None
+            return None, "not in the index" if trusted else "not in the index's version of the file"
+        if len(candidates) == 1:
+            return candidates[0], ""
+        if not trusted:
+            return None, "several definitions of this name, and no line to choose by"
+        if inside:
+            around = [one for one in candidates if one.line <= code.line <= one.end_line]
+            # The last one to begin is the innermost; none is the module's own comprehension.
+            return max(around, default=table[""][0]), ""
         # A definition's line is that of its name, at or below the code's first line, which is the first decorator's.
         below = sorted(one for one in candidates if one.line >= code.line)
-        return below[0] if below and (trusted or code.qualname is None) else min(candidates)
+        if not below:
+            return None, "not in the index"
+        if code.name == "<lambda>" and sum(one.line == below[0].line for one in below) > 1:
+            return None, "one of several lambdas in one line"
+        return below[0], ""
 
     def _table(self, file: _File) -> dict[str, list[_Candidate]]:
         """Name within the module -> what bears it. Second definitions (`#2`) are under the same name as the first."""
@@ -118,12 +133,14 @@ class PythonSymbols:
         if table is None:
             table = self._tables[file.id] = {}
             prefix = f"py:{file.module}"
-            rows = self._db.execute("SELECT id, key, line, kind FROM symbol WHERE file_id = ? AND lang = 'python'"
-                                    " AND kind IN ('module', 'class', 'function', 'method', 'property', 'lambda')",
-                                    (file.id,))  # fmt: skip
-            for id_, key, line, kind in rows:
+            rows = self._db.execute(
+                "SELECT id, key, line, end_line, kind FROM symbol WHERE file_id = ? AND lang = 'python'"
+                " AND kind IN ('module', 'class', 'function', 'method', 'property', 'lambda')",
+                (file.id,),
+            )
+            for id_, key, line, end_line, kind in rows:
                 suffix = key.removeprefix(prefix).removeprefix(":")
-                table.setdefault(_ORDINAL.sub("", suffix), []).append(_Candidate(line, id_, kind))
+                table.setdefault(_ORDINAL.sub("", suffix), []).append(_Candidate(line, end_line, id_, kind))
         return table
 
 
@@ -137,7 +154,7 @@ class Keys:
         """What the key runs; or None, and why. Of several definitions those that are always built come first."""
         rows = self._db.execute(
             "SELECT DISTINCT symbol_id, guard <> '' FROM key_def WHERE registry = ? AND name = ?"
-            " ORDER BY guard <> '', symbol_id IS NULL", (registry, name),
+            " ORDER BY guard <> '', symbol_id IS NULL", (registry, sql_text(name)),
         ).fetchall()  # fmt: skip
         if not rows:
             return None, f"no such key in the index (registry {registry})"

@@ -250,7 +250,7 @@ class Names:
             info = cls.__dict__.get("__tvm_ffi_type_info__")
             for method in getattr(info, "methods", None) or ():
                 self._add_method(info, method.name, method.func)
-            find = getattr(tvm_ffi.core, "_lookup_type_attr", None)
+            find = getattr(getattr(tvm_ffi, "core", None), "_lookup_type_attr", None)
             if info is not None and find is not None:
                 self._add_method(info, _CONSTRUCTOR, find(info.type_index, _CONSTRUCTOR))
 

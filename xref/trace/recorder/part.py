@@ -1,5 +1,5 @@
-"""Writes what one process recorded: a part file, which `xref trace` later joins with those of other processes, and a log
-of what must not be lost when the process is killed.
+"""Writes what one process recorded: a part file, which `xref trace` later puts together with those of others, and a
+log of what must not be lost when the process is killed.
 
 JSON lines, written by hand: the json module of the traced process may be the script's own json.py.
 """
@@ -73,6 +73,6 @@ class Log:
 def write_part(folder: str, rows: Iterable[Any]) -> None:
     """Put the rows in the place of this process's earlier part file, whole or not at all."""
     path = os.path.join(folder, f"part-{os.getpid()}")
-    with open(path + ".new", "w", encoding="ascii") as stream:
+    with open(path + ".new", "w", encoding="utf-8") as stream:
         stream.writelines(encode(row) + "\n" for row in rows)
     os.replace(path + ".new", path)

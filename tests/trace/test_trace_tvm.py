@@ -1,0 +1,121 @@
+"""A real compilation, on apache-tvm from the package index: what the stand-ins promise must hold for the real thing."""
+
+from __future__ import annotations
+
+import fcntl
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from trace_case import ROOT, label, plain, xref
+
+from xref.demo_tree import cache_folder
+from xref.trace.runfile import RunFile, read_run
+
+pytestmark = pytest.mark.tvm
+
+EXAMPLE = ROOT / "examples" / "conv2d.py"
+REQUIREMENTS = ("apache-tvm==0.26.0", "apache-tvm-ffi==0.1.15.post2", "numpy>=1.26")
+
+
+@pytest.fixture(scope="module")
+def python() -> Path:
+    """An interpreter with TVM and without xref, kept in the cache. A failed installation fails the tests."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    folder = cache_folder() / f"test-tvm-0.26.0-py{version}"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with open(f"{folder}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "ready").exists():
+            subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
+            subprocess.run([folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+                            *REQUIREMENTS], check=True)  # fmt: skip
+            (folder / "ready").touch()
+    return folder / "bin" / "python"
+
+
+@pytest.fixture(scope="module")
+def run(python: Path, tmp_path_factory: pytest.TempPathFactory) -> RunFile:
+    """The example, traced; its output and exit code are those without."""
+    path = tmp_path_factory.mktemp("conv2d") / "run"
+    untraced = plain(ROOT, python, EXAMPLE, PYTHONPATH="")
+    done = xref("trace", "-q", "-o", path, "--python", python, "--", EXAMPLE, PYTHONPATH="")
+    assert (done.returncode, done.stdout, done.stderr) == untraced
+    assert done.returncode == 0
+    return read_run(path)
+
+
+def test_versions_are_told(run: RunFile) -> None:
+    assert run.tvm_version == "0.26.0"
+    assert run.header["tvm_ffi"]["version"] == "0.1.15.post2"
+    assert run.header["recorded"]["ffi"] == "shim"
+    assert run.header["notes"] == []
+
+
+def test_passes_are_in_order_and_nested(run: RunFile) -> None:
+    passes = [(row.depth, row.name) for row in run.passes]
+    pipeline = [(2, "LegalizeOps"), (2, "AnnotateTIROpPattern"), (2, "FoldConstant"), (2, "FuseOps"), (2, "FuseTIR")]
+    assert [item for item in passes if item in pipeline[:5]][:5] == pipeline
+    assert passes[passes.index((2, "FuseTIR")) + 1] == (3, "ExpandTupleArguments")
+    assert len(passes) > 80
+    assert all(row.ns is not None for row in run.passes)
+
+
+def test_ffi_calls_have_keys_callers_and_times(run: RunFile) -> None:
+    callers = {run.keys[row.key].name: label(run, row.caller) for row in run.ffi}
+    assert callers["relax.transform.FuseTIR"] == "transform.py:FuseTIR"
+    assert "target.build.llvm" in callers
+    assert sum(run.keys[row.key].kind == "unknown" for row in run.ffi) <= 0.05 * len(run.ffi)
+    assert all(row.caller is not None for row in run.ffi)
+    slowest = max(run.ffi, key=lambda row: row.ns)
+    assert run.keys[slowest.key].name in ("transform.RunPass", "target.build.llvm")
+
+
+def test_cxx_enters_python_for_the_legaliser(run: RunFile) -> None:
+    callbacks = {(run.keys[row.key].name, label(run, row.callee)) for row in run.callbacks}
+    assert ("transform.RunPass", "nn.py:_nn_conv2d") in callbacks
+
+
+def test_the_shim_sees_what_the_interpreter_sees(python: Path, tmp_path: Path, run: RunFile) -> None:
+    """Two independent ways of counting FFI calls agree on what both can see. The interpreter's exists from 3.12 on."""
+    if sys.version_info < (3, 12):
+        assert run.header["recorded"]["python"] == "sys.setprofile"
+        return
+    path = tmp_path / "run"
+    empty = tmp_path / "bin"
+    empty.mkdir()
+    done = xref("trace", "-q", "-o", path, "--python", python, "--", EXAMPLE, PYTHONPATH="", PATH=str(empty), CC="",
+                XREF_CACHE=str(tmp_path / "cache"))  # fmt: skip
+    assert done.returncode == 0
+    monitored = _calls(read_run(path))
+    shim = _calls(run)
+    assert set(monitored) <= set(shim)
+    for name, calls in monitored.items():
+        assert calls <= shim[name]
+
+
+def _calls(run: RunFile) -> dict[str, int]:
+    """Key -> calls, of functions that the registry knows."""
+    calls: dict[str, int] = {}
+    for row in run.ffi:
+        if run.keys[row.key].kind == "global":
+            name = run.keys[row.key].name
+            calls[name] = calls.get(name, 0) + row.calls
+    return calls
+
+
+def test_a_pass_that_raises_is_told(python: Path, tmp_path: Path) -> None:
+    program = tmp_path / "raises.py"
+    program.write_text(
+        "import tvm\n"
+        "@tvm.transform.module_pass(opt_level=0, name='Bad')\n"
+        "def bad(module, context): raise ValueError('bad')\n"
+        "bad(tvm.IRModule({}))\n"
+    )
+    path = tmp_path / "run"
+    untraced = plain(tmp_path, python, program, PYTHONPATH="")
+    done = xref("trace", "-q", "-o", path, "--python", python, "--", program, cwd=tmp_path, PYTHONPATH="")
+    assert done.returncode == untraced[0] == 1
+    assert done.stderr == untraced[2]
+    assert read_run(path).header["notes"] == ["1 pass did not finish: Bad"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import sys
 from pathlib import Path
 
@@ -147,3 +148,22 @@ def test_the_script_finds_the_modules_that_it_would_have(tmp_path: Path) -> None
     assert untraced - seen == set()
     extra = {name for name in seen - untraced if not name.startswith("_xref_recorder")}
     assert extra <= {"__future__", "_bisect", "atexit"}
+
+
+def test_threads_are_recorded_when_threading_came_first(tmp_path: Path) -> None:
+    """A .pth file of an environment may import threading before any sitecustomize."""
+    text = f"""
+import threading, sys
+sys.path.insert(0, {str(RECORDER.parent)!r})
+from recorder.start import start
+def helper(): pass
+start({str(tmp_path)!r})
+thread = threading.Thread(target=helper)
+thread.start()
+thread.join()
+"""
+    assert plain(tmp_path, "python", script(tmp_path, text)) == (0, "", "")
+    (part,) = tmp_path.glob("part-*")
+    rows = [json.loads(line) for line in part.read_text().splitlines()]
+    helper = next(row[1] for row in rows[1:] if row[0] == "code" and row[4] == "helper")
+    assert [row[1] for row in rows[1:] if row[0] == "python" and row[4] == helper] == [1]

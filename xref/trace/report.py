@@ -173,7 +173,7 @@ def run_lines(run: RunFile, joined: Joined | None, has_index: bool, limit: int) 
         *(f"  note: {note}" for note in header["notes"]),
         "recorded",
         *_recorded_lines(numbers, header["recorded"]),
-        *_joined_lines(joined, has_index),
+        *_joined_lines(joined, has_index, "; ".join(header["notes"])),
         f"passes ({len(run.passes)})",
         *_pass_lines(run, limit),
         "FFI functions by time, everything inside them included",
@@ -207,13 +207,14 @@ def _recorded_lines(numbers: dict[str, int], recorded: Object) -> list[str]:
     return lines
 
 
-def _joined_lines(joined: Joined | None, has_index: bool) -> list[str]:
+def _joined_lines(joined: Joined | None, has_index: bool, notes: str) -> list[str]:
     if joined is None:
         hint = "the index does not know this run: `xref run --import FILE`, or `xref index` again" if has_index else (
             "there is no index: `xref index PATH` will join this run"
         )  # fmt: skip
         return ["joined", f"  {hint}"]
-    lines = ["joined to the index", *([f"  {joined.note}"] if joined.note else [])]
+    skew = joined.note.removesuffix(notes).removesuffix("; ")
+    lines = ["joined to the index", *([f"  {skew}"] if skew else [])]
     for kind in _KINDS:
         if kind in joined.edges:
             edges, calls = joined.edges[kind]

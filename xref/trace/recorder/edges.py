@@ -65,7 +65,7 @@ class PythonCalls:
         """Gives a state its `frame` and `handle`; called in the thread itself."""
         self.on_new = on_new
         self._tool = 0
-        self._hook: Any = None
+        self._hook: Any = None if NEW_MONITORING else self._profile_hook()
         self.state()
 
     def state(self) -> ThreadState:
@@ -83,7 +83,6 @@ class PythonCalls:
         if NEW_MONITORING:
             self._start_monitoring()
         else:
-            self._hook = self._profile_hook()
             sys.setprofile(self._hook)
 
     def thread_hook(self) -> Any:

@@ -7,13 +7,10 @@ import resource
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from xref.workers import Failure, Task, Workers
 
@@ -58,6 +55,14 @@ def _interrupt() -> str:
     return "still here"
 
 
+def _unpicklable() -> Callable[[], None]:
+    return lambda: None
+
+
+def _broken(word: str) -> None:
+    raise OSError(f"no {word} here")
+
+
 def _limit() -> int:
     return resource.getrlimit(resource.RLIMIT_AS)[0]
 
@@ -86,15 +91,51 @@ def test_tasks_run_in_initialised_processes() -> None:
 
 def test_a_bad_task_costs_only_itself() -> None:
     """One process, so that the task after a crash needs a new one."""
-    bad = [_task(_raise, "odd input"), _task(_kill_self, signal.SIGKILL), _task(_exit, 3)]
-    good = [_task(_square, i) for i in range(3)]
+    bad = [_task(_raise, "odd input"), _task(_kill_self, signal.SIGKILL), _task(_exit, 3), _task(_unpicklable)]
+    good = [_task(_square, i) for i in range(4)]
     found = _run([task for pair in zip(bad, good, strict=True) for task in pair])
-    assert [found[task.label] for task in good] == [(0, None), (1, None), (4, None)]
-    assert [found[task.label][1] for task in bad] == [
+    assert [found[task.label] for task in good] == [(0, None), (1, None), (4, None), (9, None)]
+    problems = [found[task.label][1] for task in bad]
+    assert problems[:3] == [
         Failure("internal error: ValueError: odd input", False),
         Failure("the worker process died (SIGKILL)", True),
         Failure("the worker process died (exit code 3)", True),
     ]
+    assert problems[3] is not None
+    assert "pickle" in problems[3].words
+
+
+def test_processes_that_die_at_once_are_noticed_at_once() -> None:
+    """A pool that learns of a task's start by message may miss that it ended, and wait for the time limit."""
+    started = time.monotonic()
+    with Workers(2, _initialize, ("x",), seconds=60) as workers:
+        workers.submit(_task(_exit, i) for i in range(12))
+        found = []
+        while workers.busy:
+            found += workers.finished(1)
+    words = sorted(problem.words for _, _, problem in found if problem)
+    assert words == sorted(f"the worker process died (exit code {i})" for i in range(12))
+    assert time.monotonic() - started < 40
+
+
+def test_a_process_that_is_killed_while_idle_costs_nothing() -> None:
+    """The system that runs out of memory picks any process."""
+    with Workers(1, _initialize, ("hello",)) as workers:
+        workers.submit([_task(os.getpid)])
+        ((_, pid, _),) = workers.finished(60)
+        os.kill(pid, signal.SIGKILL)
+        while Path(f"/proc/{pid}").exists() and " Z " not in Path(f"/proc/{pid}/stat").read_text():
+            time.sleep(0.01)
+        task = _task(_greet, "again")
+        workers.submit([task])
+        assert workers.finished(60) == [(task, "hello again", None)]
+
+
+def test_workers_that_cannot_be_initialised_say_why() -> None:
+    with Workers(1, _broken, ("luck",)) as workers:
+        task = _task(_square, 1)
+        workers.submit([task])
+        assert workers.finished(60) == [(task, None, Failure("internal error: OSError: no luck here", False))]
 
 
 def test_a_task_that_hangs_is_stopped() -> None:
@@ -136,9 +177,10 @@ def test_ctrl_c_is_for_the_parent() -> None:
 
 def test_leaving_early_stops_what_runs() -> None:
     started = time.monotonic()
-    with pytest.raises(KeyboardInterrupt), Workers(2, _initialize, ("x",)) as workers:
+    with Workers(2, _initialize, ("x",)) as workers:
+        workers.submit([_task(os.getpid), _task(os.getpid)])
+        pids = [pid for _ in range(2) for _, pid, _ in workers.finished(60)]
         workers.submit([_task(_sleep, 60) for _ in range(4)])
-        workers.finished(2)
-        raise KeyboardInterrupt
+        assert workers.finished(0.5) == []
     assert time.monotonic() - started < 20
-    assert not [thread for thread in threading.enumerate() if "pool" in thread.name.lower()]
+    assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []

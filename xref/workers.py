@@ -1,7 +1,8 @@
 """Runs tasks in worker processes so that a task that crashes, hangs or eats memory costs only itself.
 
-pebble's pool is a `concurrent.futures` executor that restarts a dead worker and fails just its task; another executor
-with the same `submit` (a cluster's, say) can take its place.
+Each process has a pipe of its own and one task at a time. A shared queue with locks, as the pools of the standard
+library and of pebble have, can lose a task or the whole pool to a process that is killed at the wrong moment.
+Anything else with `submit`, `finished` and `busy` (in front of a cluster, say) can take the place of `Workers`.
 """
 
 from __future__ import annotations
@@ -9,17 +10,21 @@ from __future__ import annotations
 import multiprocessing
 import resource
 import signal
+import time
+from collections import deque
 from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
 from dataclasses import dataclass
+from multiprocessing import connection
+from multiprocessing.reduction import ForkingPickler
 from typing import Any
-
-import pebble
 
 TASK_SECONDS = 300.0
 """A task that runs longer is stopped; TVM's slowest unit takes a fiftieth of that."""
 WORKER_BYTES = 8 << 30
 """Address space of a worker, 0.5 GiB of it reserved stack: a runaway parse fails instead of taking the machine down."""
+_GRACE_SECONDS = 5.0
+"""What an idle process gets to end by itself."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +45,13 @@ class Failure:
     crashed: bool
 
 
-class Workers:
-    """A pool of `jobs` processes, each task limited to `seconds` and each process to `memory` bytes of address space.
+Outcome = tuple[Task, Any, Failure | None]
 
-    Use as a context manager: leaving it stops what still runs.
+
+class Workers:
+    """`jobs` processes, each task limited to `seconds` and each process to `memory` bytes of address space.
+
+    Use as a context manager, from the main thread: leaving it stops what still runs.
     """
 
     def __init__(
@@ -54,14 +62,12 @@ class Workers:
         seconds: float = TASK_SECONDS,
         memory: int = WORKER_BYTES,
     ) -> None:
-        self._pool = pebble.ProcessPool(
-            max_workers=jobs,
-            initializer=_start,
-            initargs=(memory, initialize, arguments),
-            context=multiprocessing.get_context("spawn"),
-        )
+        self._jobs = jobs
+        self._start_arguments = (memory, initialize, arguments)
         self._seconds = seconds
-        self._pending: dict[Future[Any], Task] = {}
+        self._queue: deque[Task] = deque()
+        self._idle: list[_Worker] = []
+        self._running: dict[connection.Connection, _Worker] = {}
         self.done = 0
         self.total = 0
 
@@ -69,47 +75,104 @@ class Workers:
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if kind is not None or self._pending:
-            self._pool.stop()  # type: ignore[no-untyped-call]  # pebble 5.2 leaves them untyped
-        else:
-            self._pool.close()  # type: ignore[no-untyped-call]
-        self._pool.join()
+        for worker in self._running.values():
+            worker.kill()
+        for worker in self._idle:
+            worker.dismiss()
+        for worker in self._idle:
+            worker.end(_GRACE_SECONDS)
 
     def submit(self, tasks: Iterable[Task]) -> None:
         """Queue tasks; they start in order."""
         for task in tasks:
-            self._pending[self._pool.submit(task.run, self._seconds, *task.arguments)] = task
+            self._queue.append(task)
             self.total += 1
+        self._start_waiting()
 
-    def finished(self, seconds: float) -> list[tuple[Task, Any, Failure | None]]:
+    def finished(self, seconds: float) -> list[Outcome]:
         """(task, result, None) or (task, None, failure) of each task that ends within `seconds` (at least one unless
         time runs out); [] when none is pending."""
-        if not self._pending:
+        if not self._running:
             return []
-        ready, _ = wait(self._pending, timeout=seconds, return_when=FIRST_COMPLETED)
-        results = []
-        for future in ready:
-            task = self._pending.pop(future)
-            self.done += 1
-            results.append((task, *self._outcome(future)))
-        return results
+        next_limit = min(worker.started for worker in self._running.values()) + self._seconds
+        ready = connection.wait(list(self._running), max(0.0, min(seconds, next_limit - time.monotonic())))
+        outcomes = [self._outcome(self._running.pop(pipe)) for pipe in ready]  # type: ignore[call-overload]
+        for pipe, worker in list(self._running.items()):
+            if time.monotonic() - worker.started > self._seconds:
+                del self._running[pipe]
+                worker.kill()
+                outcomes.append((worker.task, None, Failure(f"stopped after {self._seconds:.0f} s", True)))
+        self.done += len(outcomes)
+        self._start_waiting()
+        return outcomes
 
     @property
     def busy(self) -> bool:
         """Whether tasks are queued or running."""
-        return bool(self._pending)
+        return bool(self._queue or self._running)
 
-    def _outcome(self, future: Future[Any]) -> tuple[Any, Failure | None]:
+    def _start_waiting(self) -> None:
+        while self._queue and len(self._running) < self._jobs:
+            worker = self._idle.pop() if self._idle else _Worker(self._start_arguments)
+            if worker.give(self._queue[0]):
+                self._running[worker.pipe] = worker
+                self._queue.popleft()
+            else:  # killed while it was idle: nothing is lost
+                worker.kill()
+
+    def _outcome(self, worker: _Worker) -> Outcome:
         try:
-            return future.result(), None
-        except TimeoutError:
-            return None, Failure(f"stopped after {self._seconds:.0f} s", True)
-        except pebble.ProcessExpired as error:
-            return None, Failure(f"the worker process died ({_exit_words(error.exitcode)})", True)
-        except MemoryError:
-            return None, Failure("out of memory", True)
-        except Exception as error:  # noqa: BLE001  # a defect of ours in one file must not cost the others
-            return None, Failure(f"internal error: {type(error).__name__}: {error}", False)
+            result, failure = worker.pipe.recv()
+        except (EOFError, OSError):
+            return worker.task, None, Failure(f"the worker process died ({worker.end(_GRACE_SECONDS)})", True)
+        self._idle.append(worker)
+        return worker.task, result, failure
+
+
+class _Worker:
+    """One process and the pipe to it. `task` is what it was given last, at `started` (monotonic seconds)."""
+
+    task: Task
+    started: float
+
+    def __init__(self, arguments: tuple[Any, ...]) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, *arguments), daemon=True)
+        # Ctrl-C is the parent's to handle, also while the new process is still importing
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self._process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        theirs.close()
+
+    def give(self, task: Task) -> bool:
+        """Start the task; False when the process is gone."""
+        self.task, self.started = task, time.monotonic()
+        try:
+            self.pipe.send((task.run, task.arguments))
+        except (BrokenPipeError, ConnectionResetError):
+            return False
+        return True
+
+    def dismiss(self) -> None:
+        """Let an idle process end."""
+        self.pipe.close()
+
+    def end(self, seconds: float) -> str:
+        """Wait for the process to end, by force after `seconds`; its exit in words."""
+        self._process.join(seconds)
+        if self._process.exitcode is None:
+            self._process.kill()
+            self._process.join()
+        self.pipe.close()
+        return _exit_words(self._process.exitcode)
+
+    def kill(self) -> None:
+        """Stop the process now."""
+        self._process.kill()
+        self.end(_GRACE_SECONDS)
 
 
 def _exit_words(code: int | None) -> str:
@@ -121,9 +184,27 @@ def _exit_words(code: int | None) -> str:
         return f"signal {-code}"
 
 
-def _start(memory: int, initialize: Callable[..., None], arguments: tuple[Any, ...]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+def _serve(
+    pipe: connection.Connection, memory: int, initialize: Callable[..., None], arguments: tuple[Any, ...]
+) -> None:
+    """The life of a worker process: it ends when the other end of its pipe is closed, or its parent is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     allowed = memory if most == resource.RLIM_INFINITY else min(memory, most)  # `ulimit -v` may have set less
     resource.setrlimit(resource.RLIMIT_AS, (allowed, most))
-    initialize(*arguments)
+    _, unusable = _attempt(initialize, arguments)
+    with suppress(EOFError, OSError):
+        while True:
+            run, values = pipe.recv()
+            answer = (None, unusable) if unusable else _attempt(run, values)
+            data, unsendable = _attempt(ForkingPickler.dumps, (answer,))
+            pipe.send_bytes(ForkingPickler.dumps((None, unsendable)) if unsendable else data)
+
+
+def _attempt(run: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, Failure | None]:
+    try:
+        return run(*arguments), None
+    except MemoryError:
+        return None, Failure("out of memory", True)
+    except Exception as error:  # noqa: BLE001  # a defect of ours in one file must not cost the others
+        return None, Failure(f"internal error: {type(error).__name__}: {error}", False)

@@ -236,6 +236,20 @@ def test_lines_of_a_file_with_other_content_are_not_used(db: sqlite3.Connection,
     assert note.startswith("TVM 0.99.0 ran, the index is of")
 
 
+def test_namesakes_are_told_apart_in_another_version_of_the_file(
+    db: sqlite3.Connection, made: Traced, tmp_path: Path
+) -> None:
+    run = _with_other_content(made.run, "more.py")
+    file = next(row.number for row in run.files if row.path.endswith("more.py"))
+    run.codes = [row._replace(line=row.line + 40) if row.file == file else row for row in run.codes]
+    write_run(run, tmp_path / "moved")
+    join_run(db, tmp_path / "moved")
+    calls = observed(db)
+    assert calls[None, f"{MODULE}:twice#2"][2] == 4
+    assert calls[f"{MODULE}:Shape.scaled", f"{MODULE}:Shape.area"][2] == 1
+    assert "no line to choose by" in unmatched(db)["python", "tvm.more.twice.<lambda>"][1]
+
+
 def test_a_run_of_something_else_joins_by_keys_only(db: sqlite3.Connection, made: Traced, tmp_path: Path) -> None:
     run = made.run
     run.files = [row._replace(relative=None) for row in run.files]

@@ -1,7 +1,8 @@
 """Finds the symbols of an index that recorded code and keys stand for.
 
 Code joins by its file and qualified name; the line only chooses among definitions of one name. A file is the same file
-when its path below the Python root is: with the same content its lines can be trusted too, else they are not used.
+when its path below the Python root is: with the same content its lines can be trusted too, else they are no site, and
+among namesakes that definition is chosen which is nearest to where its neighbours have moved.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ class PythonSymbols:
         self._files = self._indexed_files()
         self._matched = [self._match(row) for row in run.files]
         self._tables: dict[int, dict[str, list[_Candidate]]] = {}
+        self._shifts: dict[int, list[tuple[int, int]]] = {}
         self.same = self.different = 0
         for row, file in zip(run.files, self._matched, strict=True):
             if file is not None:
@@ -114,7 +116,10 @@ class PythonSymbols:
         if len(candidates) == 1:
             return candidates[0], ""
         if not trusted:
-            return None, "several definitions of this name, and no line to choose by"
+            if inside or code.name == "<lambda>":
+                return None, "several of this name, and no line to choose by"
+            expected = code.line + self._shift(file, code)
+            return min(candidates, key=lambda one: (abs(one.line - expected), one.line)), ""
         if inside:
             around = [one for one in candidates if one.line <= code.line <= one.end_line]
             # The last one to begin is the innermost; none is the module's own comprehension.
@@ -126,6 +131,21 @@ class PythonSymbols:
         if code.name == "<lambda>" and sum(one.line == below[0].line for one in below) > 1:
             return None, "one of several lambdas in one line"
         return below[0], ""
+
+    def _shift(self, file: _File, code: Code) -> int:
+        """By how many lines the index's version of the file differs near `code`: as the nearest function that ran and
+        whose name is unique.
+        """
+        shifts = self._shifts.get(code.file)
+        if shifts is None:
+            shifts = self._shifts[code.file] = []
+            table = self._table(file)
+            for other in self._run.codes:
+                if other.file == code.file and other.qualname is not None:
+                    bearing = table.get(other.qualname.replace(_LOCALS, ""), [])
+                    if len(bearing) == 1:
+                        shifts.append((other.line, bearing[0].line - other.line))
+        return min(shifts, key=lambda shift: abs(shift[0] - code.line), default=(0, 0))[1]
 
     def _table(self, file: _File) -> dict[str, list[_Candidate]]:
         """Name within the module -> what bears it. Second definitions (`#2`) are under the same name as the first."""

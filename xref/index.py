@@ -17,9 +17,10 @@ from importlib import metadata
 from pathlib import Path
 
 from xref import python as python_part
+from xref.cpp.clang import die_on_crash
 from xref.cpp.plan import CppPlan, UnitJob, alone, plan_cpp
 from xref.cpp.toolchain import find_toolchain
-from xref.cpp.unit import Pch, UnitResult, build_pch, index_unit
+from xref.cpp.unit import NO_PCH, Pch, UnitResult, build_pch, index_unit
 from xref.link import link
 from xref.model import ExitCode, FileFacts, Lang, Status, XrefError
 from xref.store import IndexBuilder, open_index, read_meta
@@ -53,7 +54,7 @@ class _Run:
     """`whole`, restricted to the files that `--only` names."""
     builder: IndexBuilder
     plan: CppPlan | None = None
-    pch: Pch = field(default_factory=lambda: Pch(""))
+    pch: Pch = NO_PCH
     retried: dict[str, str] = field(default_factory=dict)
     """Files of a failed task that were tried again, and what had happened."""
     warnings: list[str] = field(default_factory=list)
@@ -79,8 +80,8 @@ def run_index(options: IndexOptions, progress: Progress = lambda _done, _total, 
             types = checker.submit(python_part.run_type_checker, python, options.jobs) if python is not None else None
             if toolchain is not None:
                 run.plan = _plan_cpp(run, toolchain.arguments)
-                run.pch = build_pch(run.plan, scratch)
-            with Workers(options.jobs, _initialize_worker, (run.plan, run.pch)) as workers:
+            with Workers(options.jobs, _initialize_worker, (run.plan,)) as workers:
+                _submit_first(run, workers, scratch)
                 _extract(run, workers, python, types, progress)
         builder.flush_symbols()
         progress(1, 1, "linking")
@@ -200,36 +201,54 @@ def _plan_cpp(run: _Run, toolchain: tuple[str, ...]) -> CppPlan:
 
 # extraction
 
-_worker_plan: list[tuple[CppPlan, Pch]] = []
+_worker_plan: list[CppPlan] = []
 
 
-def _initialize_worker(plan: CppPlan | None, pch: Pch) -> None:
+def _initialize_worker(plan: CppPlan | None) -> None:
     if plan is not None:
-        _worker_plan.append((plan, pch))
+        _worker_plan.append(plan)
+        die_on_crash()
 
 
-def _cpp_task(job: UnitJob, with_pch: bool) -> UnitResult:
-    plan, pch = _worker_plan[0]
-    return index_unit(plan, pch if with_pch else Pch(""), job)
+def _pch_task(folder: Path) -> Pch:
+    return build_pch(_worker_plan[0], folder)
 
 
-def _unit_task(job: UnitJob, with_pch: bool = True) -> Task:
-    return Task(job.main or "headers", _cpp_task, (job, with_pch), job.owned)
+def _cpp_task(job: UnitJob, pch: Pch) -> UnitResult:
+    return index_unit(_worker_plan[0], pch, job)
+
+
+def _unit_task(job: UnitJob, pch: Pch) -> Task:
+    return Task(job.main or "headers", _cpp_task, (job, pch), job.owned)
 
 
 def _python_task(job: python_part.PythonJob) -> Task:
     return Task("python", python_part.extract_python, (job,), tuple(file.path for file in job.files))
 
 
+def _submit_first(run: _Run, workers: Workers, folder: Path) -> None:
+    """Queue the precompiled header, and what does not wait for it."""
+    jobs = run.plan.jobs if run.plan is not None else ()
+    if run.plan is not None and run.plan.pch_headers and any(job.use_pch for job in jobs):
+        workers.submit([Task("common headers", _pch_task, (folder,), ())])
+    else:
+        _submit_units(run, workers, Pch("", "no common header"))
+    workers.submit(_unit_task(job, NO_PCH) for job in jobs if not job.use_pch)
+    cython = tuple(f.path for f in run.tree.files if f.kind == "cython" and not f.skip)
+    if cython:
+        workers.submit([Task("cython", python_part.extract_cython, (run.tree.root, cython), cython)])
+
+
+def _submit_units(run: _Run, workers: Workers, pch: Pch) -> None:
+    run.pch = pch
+    if run.plan is not None:
+        workers.submit(_unit_task(job, pch) for job in run.plan.jobs if job.use_pch)
+
+
 def _extract(
     run: _Run, workers: Workers, python: python_part.PythonPlan | None, types: Future[str] | None, progress: Progress
 ) -> None:
     """Feed the workers and store what comes back, until nothing is left to do."""
-    cython = tuple(f.path for f in run.tree.files if f.kind == "cython" and not f.skip)
-    if cython:
-        workers.submit([Task("cython", python_part.extract_cython, (run.tree.root, cython), cython)])
-    if run.plan is not None:
-        workers.submit(_unit_task(job) for job in run.plan.jobs)
     waiting = types is not None
     while workers.busy or waiting:
         if waiting and types is not None and python is not None and (types.done() or not workers.busy):
@@ -247,9 +266,12 @@ def _receive(run: _Run, workers: Workers, task: Task, result: object, problem: F
     if problem is not None:
         _failed(run, workers, task, problem)
         return
+    if isinstance(result, Pch):
+        _submit_units(run, workers, result)
+        return
     if isinstance(result, UnitResult):
         run.call_expressions += result.call_expressions
-        workers.submit(_unit_task(alone(path)) for path in result.unreached)
+        workers.submit(_unit_task(alone(path), NO_PCH) for path in result.unreached)
         facts = result.facts
     else:
         assert isinstance(result, list)
@@ -260,6 +282,10 @@ def _receive(run: _Run, workers: Workers, task: Task, result: object, problem: F
 
 def _failed(run: _Run, workers: Workers, task: Task, problem: Failure) -> None:
     """Try the task's files once more, each by itself, so that one of them costs only itself; then they are failed."""
+    if task.run is _pch_task:
+        run.warnings.append(f"no precompiled header, so that indexing takes several times longer: {problem.words}")
+        _submit_units(run, workers, Pch("", problem.words))
+        return
     again = [] if run.retried.keys() & set(task.paths) else _file_by_file(task, problem)
     if again:
         run.retried.update(dict.fromkeys(task.paths, problem.words))
@@ -277,7 +303,7 @@ def _file_by_file(task: Task, problem: Failure) -> list[Task]:
     if task.run is _cpp_task:
         job: UnitJob = task.arguments[0]
         languages = {path: job.language if path == job.main else "c++" for path in job.owned}
-        return [_unit_task(UnitJob(path, (path,), word, False), False) for path, word in languages.items()]
+        return [_unit_task(UnitJob(path, (path,), word, False), NO_PCH) for path, word in languages.items()]
     if task.run is python_part.extract_python:
         batch: python_part.PythonJob = task.arguments[0]
         return [_python_task(replace(batch, files=(file,))) for file in batch.files]

@@ -8,6 +8,7 @@ Anything else with `submit`, `finished` and `busy` (in front of a cluster, say) 
 from __future__ import annotations
 
 import multiprocessing
+import os
 import resource
 import signal
 import time
@@ -189,6 +190,7 @@ def _serve(
 ) -> None:
     """The life of a worker process: it ends when the other end of its pipe is closed, or its parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what a dying library prints; how it ended is told by the pipe
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     allowed = memory if most == resource.RLIM_INFINITY else min(memory, most)  # `ulimit -v` may have set less
     resource.setrlimit(resource.RLIMIT_AS, (allowed, most))

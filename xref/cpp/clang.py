@@ -168,6 +168,11 @@ def load() -> Any:
     return library
 
 
+def die_on_crash() -> None:
+    """For a process that may die: a crash inside libclang ends it, instead of leaving it with what the parse held."""
+    load().clang_toggleCrashRecovery(0)
+
+
 def text(string: CXString) -> str:
     """The Python string of a CXString, which is freed."""
     library = load()

@@ -61,7 +61,7 @@ class Pch:
     """Headers that the precompiled header could not include: every unit that uses it lacks them too."""
 
 
-_NO_PCH = Pch("")
+NO_PCH = Pch("")
 _CUDA = (
     *(f"-D__{word}__=" for word in ("device", "global", "host", "shared", "constant", "managed", "forceinline")),
     "-D__launch_bounds__(...)=",
@@ -149,7 +149,7 @@ def _best_parse(plan: CppPlan, pch: Pch, job: UnitJob, sources: dict[str, bytes]
     # no tree, or an error that may be the precompiled header's own doing (v0.18: "non-virtual member function marked
     # final"; v0.21: "no viable conversion from Any to Module"): keep the parse with fewer
     try:
-        plain, plain_errors = _parse_and_walk(plan, _NO_PCH, job, sources)
+        plain, plain_errors = _parse_and_walk(plan, NO_PCH, job, sources)
     except ParseError as error:
         return result or _failed(job, sources, str(error))
     return result if result is not None and len(errors) <= len(plain_errors) else plain

@@ -301,9 +301,7 @@ def _file_by_file(task: Task, problem: Failure) -> list[Task]:
     if len(task.paths) == 1 and not problem.crashed:
         return []
     if task.run is _cpp_task:
-        job: UnitJob = task.arguments[0]
-        languages = {path: job.language if path == job.main else "c++" for path in job.owned}
-        return [_unit_task(UnitJob(path, (path,), word, False), NO_PCH) for path, word in languages.items()]
+        return [_unit_task(alone(path), NO_PCH) for path in task.paths]
     if task.run is python_part.extract_python:
         batch: python_part.PythonJob = task.arguments[0]
         return [_python_task(replace(batch, files=(file,))) for file in batch.files]

@@ -15,7 +15,8 @@ from pathlib import Path
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
 _PCH_SHARE = 0.04
 """A public header that this share of the units includes goes into the precompiled header (25 of TVM main's 651)."""
-_LANGUAGES = {"mm": "objective-c++", "cu": "cuda"}
+_LANGUAGES = {"mm": "objective-c++", "cu": "cuda", "cuh": "cuda"}
+_HEADER_SUFFIXES = (".h", ".hpp", ".hh", ".cuh")
 _UMBRELLA_SIZE = 130
 """Headers of one umbrella unit: two or three units for TVM, so that two workers share them."""
 
@@ -32,6 +33,14 @@ class UnitJob:
     owned: tuple[str, ...]
     language: str
     use_pch: bool
+
+    @property
+    def included(self) -> tuple[str, ...]:
+        """The headers to parse as if a file included them, also when there is one only: `#pragma once` has no effect in
+        a main file, which headers that include each other would then include again."""
+        if not self.main:
+            return self.owned
+        return (self.main,) if self.main.endswith(_HEADER_SUFFIXES) else ()
 
 
 @dataclass(frozen=True)
@@ -79,15 +88,15 @@ def plan_cpp(
         owned = ((unit,) if unit in wanted else ()) + tuple(sorted(claimed.get(unit, ())))
         if owned:
             jobs.append(UnitJob(unit, owned, _language(unit), True))
-    jobs += [UnitJob(header, (header,), "c++", True) for header in alone_headers]
+    jobs += [UnitJob(header, (header,), _language(header), True) for header in alone_headers]
     return CppPlan(
         str(root), known, tuple(arguments), _pch_headers(units, graph, frozenset(public), folders), tuple(jobs)
     )
 
 
 def alone(path: str) -> UnitJob:
-    """The job of a header that no other job can own. Without the precompiled header, which may hold it already."""
-    return UnitJob(path, (path,), "c++", False)
+    """The job of one file, when no other can own it. Without the precompiled header, which may hold it already."""
+    return UnitJob(path, (path,), _language(path), False)
 
 
 def _language(unit: str) -> str:

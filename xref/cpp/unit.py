@@ -183,10 +183,8 @@ def _parse_and_walk(
     )
     if pch.path:
         arguments += ["-include-pch", pch.path]
-    main = f"{plan.root}/{job.main}"
-    if not job.main:
-        arguments += [part for header in job.owned for part in ("-include", f"{plan.root}/{header}")]
-        main = "/dev/null"
+    arguments += [part for header in job.included for part in ("-include", f"{plan.root}/{header}")]
+    main = "/dev/null" if job.included else f"{plan.root}/{job.main}"
     with _index[0].parse(main, arguments, DETAILED_PREPROCESSING_RECORD | KEEP_GOING) as unit:
         owned = {path: FileFacts(path, Lang.CPP, lines=_line_count(sources[path])) for path in job.owned}
         visitor = Visitor(plan.root, plan.known, owned, sources, CppRegistries(), set(_seen_externals))

@@ -111,6 +111,19 @@ Pass("two")()
     assert [row.name for row in made.run.passes] == ["one", "one", "one", "two"]
 
 
+def test_an_instrument_that_fails_is_no_error_of_the_pass(tmp_path: Path) -> None:
+    text = """
+import tvm
+from tvm.ir.transform import Pass
+strange = Pass("strange", lambda: print("ran"), opt_level="high")
+strange()
+Pass("later", lambda: print("ran"))()
+"""
+    made = traced(tmp_path, "python", script(tmp_path, text))
+    assert (made.code, made.out, made.err) == (0, "ran\nran\n", "")
+    assert any("passes were not recorded to the end: ValueError" in note for note in made.run.header["notes"])
+
+
 def test_without_a_compiler_the_python_side_is_recorded_and_the_rest_said(tmp_path: Path) -> None:
     tools = tmp_path / "bin"
     tools.mkdir()

@@ -144,6 +144,22 @@ os.wait()
     assert "1 other program started as child processes, not recorded" in made.run.header["notes"]
 
 
+def test_a_child_that_outlives_the_command_is_left_in_peace(tmp_path: Path) -> None:
+    text = """
+import os, time, tvm
+from tvm.ir.transform import Pass
+parent = os.getpid()
+if os.fork() == 0:
+    while os.getppid() == parent: time.sleep(0.05)
+    time.sleep(1)
+    def late(): print("late", flush=True)
+    Pass("late", late)()
+"""
+    made = traced(tmp_path, "python", script(tmp_path, text))
+    assert (made.code, made.out, made.err) == (0, "late\n", "")
+    assert "1 forked child process left no recording" in made.run.header["notes"]
+
+
 def test_what_was_seen_before_a_kill_is_kept(tmp_path: Path) -> None:
     text = """
 import os, signal, time, tvm

@@ -63,11 +63,23 @@ class Log:
         self._file = -1
 
     def write(self, row: list[Any]) -> None:
-        """Append one row."""
-        if self._file < 0:
-            path = os.path.join(self._folder, f"log-{os.getpid()}")
-            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        os.write(self._file, (encode(row) + "\n").encode("ascii"))
+        """Append one row; drop it when the folder has gone, as it has for a child that outlives the command."""
+        try:
+            if self._file < 0:
+                path = os.path.join(self._folder, f"log-{os.getpid()}")
+                self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            os.write(self._file, (encode(row) + "\n").encode("ascii"))
+        except OSError:
+            pass
+
+
+def write_error(folder: str, error: BaseException) -> None:
+    """Tell `xref trace` what went wrong, if it is still there."""
+    try:
+        with open(os.path.join(folder, f"error-{os.getpid()}"), "w", encoding="utf-8") as stream:
+            stream.write(f"{type(error).__name__}: {error}")
+    except OSError:
+        pass
 
 
 def write_part(folder: str, rows: Iterable[Any]) -> None:

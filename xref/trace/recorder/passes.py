@@ -50,6 +50,7 @@ class Passes:
         self._next = 0
         self._instrument: Any = None
         self.on = True
+        self.trouble = ""
 
     def install(self) -> None:
         """Instrument the passes of the tvm that is now imported. Raises whatever is not there in this version."""
@@ -107,26 +108,44 @@ class Passes:
 
     def _exit(self) -> None:
         """A context ends: so do its passes, also those that raised."""
-        self._end_dead(sys._getframe(1))  # noqa: SLF001
+        try:
+            self._end_dead(sys._getframe(1))  # noqa: SLF001
+        except Exception as problem:  # noqa: BLE001
+            self._give_up(problem)
 
     def _before(self, _module: Any, info: Any) -> None:
-        if not self.on:
-            return
-        frame = sys._getframe(1)  # noqa: SLF001
-        self._end_dead(frame)
-        stack = self._stacks.setdefault(_thread.get_ident(), [])
-        name, seq = str(info.name), self._next
-        self._next += 1
-        self._tick()
-        opened = _Open(seq, name, frame, self.open_calls(), time.perf_counter_ns())
-        row = ["start", seq, self._calls.state().number, len(stack), name, int(info.opt_level)]
-        self._log.write([*row, opened.started - self._origin])
-        stack.append(opened)
+        if self.on:
+            try:
+                self._begin(info, sys._getframe(1))  # noqa: SLF001
+            except Exception as problem:  # noqa: BLE001
+                self._give_up(problem)
 
     def _after(self, _module: Any, info: Any) -> None:
         now = time.perf_counter_ns()
+        if self.on:
+            try:
+                self._end(str(info.name), now)
+            except Exception as problem:  # noqa: BLE001
+                self._give_up(problem)
+
+    def _give_up(self, problem: Exception) -> None:
+        """What goes wrong here must not become an error of the pass."""
+        self.on = False
+        self.trouble = f"{type(problem).__name__}: {problem}"
+
+    def _begin(self, info: Any, frame: FrameType) -> None:
+        self._end_dead(frame)
+        stack = self._stacks.setdefault(_thread.get_ident(), [])
+        name, opt_level, seq = str(info.name), int(info.opt_level), self._next
+        self._next += 1
+        self._tick()
+        opened = _Open(seq, name, frame, self.open_calls(), time.perf_counter_ns())
+        row = ["start", seq, self._calls.state().number, len(stack), name, opt_level]
+        self._log.write([*row, opened.started - self._origin])
+        stack.append(opened)
+
+    def _end(self, name: str, now: int) -> None:
         stack = self._stacks.get(_thread.get_ident(), [])
-        name = str(info.name)
         if any(opened.name == name for opened in stack):
             while stack[-1].name != name:
                 stack.pop()

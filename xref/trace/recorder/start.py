@@ -15,7 +15,7 @@ import time
 from .edges import BACKEND, NEW_MONITORING, Lines, PythonCalls, is_import_machinery, is_own, is_resumption
 from .ffi import Names, make_ffi_calls
 from .imports import ImportWatch
-from .part import Log, write_part
+from .part import Log, write_error, write_part
 from .passes import Passes
 
 TYPE_CHECKING = False
@@ -168,6 +168,8 @@ class Recorder:
                 if note:
                     self.notes.append(note)
                 self.passes.on = False
+                if self.passes.trouble:
+                    self.notes.append(f"passes were not recorded to the end: {self.passes.trouble}")
             self._pause(True)
             if self.ffi is not None:
                 self._find_names()
@@ -176,8 +178,7 @@ class Recorder:
             if not for_good:
                 self._pause(False)
         except Exception as problem:  # noqa: BLE001
-            with open(os.path.join(self.folder, f"error-{os.getpid()}"), "w", encoding="utf-8") as stream:
-                stream.write(f"{type(problem).__name__}: {problem}")
+            write_error(self.folder, problem)
 
     def write(self, how: str) -> None:
         """Write the part file of this process; `how` says what made it."""

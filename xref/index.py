@@ -5,13 +5,16 @@ Extractors know nothing of SQLite and the store nothing of clang; this module is
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import shutil
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
@@ -23,7 +26,7 @@ from xref.cpp.toolchain import find_toolchain
 from xref.cpp.unit import NO_PCH, Pch, UnitResult, build_pch, index_unit
 from xref.link import link
 from xref.model import ExitCode, FileFacts, Lang, Status, XrefError
-from xref.store import IndexBuilder, open_index, read_meta
+from xref.store import IndexBuilder, disk_errors, open_index, read_meta
 from xref.summary import IndexSummary, summarize
 from xref.tree import SourceFile, Tree, find_tree
 from xref.workers import Failure, Task, Workers
@@ -31,6 +34,9 @@ from xref.workers import Failure, Task, Workers
 Progress = Callable[[int, int, str], None]
 _LANG = {"unit": Lang.CPP, "header": Lang.CPP, "python": Lang.PYTHON, "cython": Lang.CYTHON}
 _POLL_SECONDS = 0.25
+_LEAST_ROOM = 64 << 10
+"""Bytes: a folder with less is full."""
+_NO_PCH_WARNING = "the tree's common headers were not precompiled, so that indexing takes several times longer"
 
 
 @dataclass(frozen=True)
@@ -71,8 +77,7 @@ def run_index(options: IndexOptions, progress: Progress = lambda _done, _total, 
         return summarize(options.db, unchanged=True, seconds=time.monotonic() - started)
     units = [f.path for f in tree.files if f.kind in ("unit", "header") and not f.skip]
     toolchain = find_toolchain() if units else None
-    with IndexBuilder(options.db) as builder, tempfile.TemporaryDirectory(prefix="xref-") as scratch_name:
-        scratch = Path(scratch_name)
+    with IndexBuilder(options.db) as builder, _scratch_folder() as scratch:
         run = _Run(whole, tree, builder, warnings=list(tree.notes))
         _announce(run)
         with ThreadPoolExecutor(1) as checker:
@@ -86,10 +91,27 @@ def run_index(options: IndexOptions, progress: Progress = lambda _done, _total, 
         builder.flush_symbols()
         progress(1, 1, "linking")
         with builder.writing() as db:
-            link(db)
+            run.warnings += link(db)
         builder.set_meta(_meta(run, identity, toolchain.version if toolchain else "none", started))
         builder.publish()
     return summarize(options.db, unchanged=False, seconds=time.monotonic() - started)
+
+
+@contextmanager
+def _scratch_folder() -> Iterator[Path]:
+    """A folder for temporary files. When they find no room, an `XrefError` (exit code 5) says so."""
+    folder = tempfile.gettempdir()
+    try:
+        with tempfile.TemporaryDirectory(prefix="xref-") as name:
+            yield Path(name)
+    except (OSError, RuntimeError) as error:
+        is_full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+        if not is_full and shutil.disk_usage(folder).free > _LEAST_ROOM:
+            raise
+        raise XrefError(
+            f"no room for temporary files in {folder}: free some, or name another folder in TMPDIR",
+            ExitCode.UNUSABLE_INPUT,
+        ) from error
 
 
 # deciding what to do
@@ -117,8 +139,9 @@ def _package_version(name: str) -> str:
 def _is_unchanged(options: IndexOptions, tree: Tree, identity: dict[str, str]) -> bool:
     """Whether the index is up to date. Raises `XrefError` when it must not be replaced: it is no index (exit code 3),
     has a newer schema (3), or belongs to another tree (2); `force` overrides the last two."""
-    if not options.db.exists():
-        return False
+    with disk_errors(options.db):
+        if not options.db.exists():
+            return False
     try:
         db = open_index(options.db)
     except XrefError as error:
@@ -267,6 +290,8 @@ def _receive(run: _Run, workers: Workers, task: Task, result: object, problem: F
         _failed(run, workers, task, problem)
         return
     if isinstance(result, Pch):
+        if not result.path:
+            run.warnings.append(f"{_NO_PCH_WARNING}: {result.problem}")
         _submit_units(run, workers, result)
         return
     if isinstance(result, UnitResult):
@@ -283,7 +308,7 @@ def _receive(run: _Run, workers: Workers, task: Task, result: object, problem: F
 def _failed(run: _Run, workers: Workers, task: Task, problem: Failure) -> None:
     """Try the task's files once more, each by itself, so that one of them costs only itself; then they are failed."""
     if task.run is _pch_task:
-        run.warnings.append(f"no precompiled header, so that indexing takes several times longer: {problem.words}")
+        run.warnings.append(f"{_NO_PCH_WARNING}: {problem.words}")
         _submit_units(run, workers, Pch("", problem.words))
         return
     again = [] if run.retried.keys() & set(task.paths) else _file_by_file(task, problem)

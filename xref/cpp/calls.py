@@ -59,20 +59,35 @@ class Calls(Walk):
         facts = self.facts.get(file)
         if facts is None:
             return RECURSE
-        for call in reversed(self.open_calls):
-            if call.callee is target and not call.line:
-                call.file, call.line, call.col = file, line, col
-                role = Role.CALL
-                break
-        else:
-            if target.is_function:
-                role = Role.ADDRESS
-                scope = self.scope
-                if scope is not None and self.token(cursor) not in self.registered:
-                    facts.calls.append(Call(scope.id, target.id, Evidence.VALUE, line, col))
+        call = self._call_named(target)
+        scope = self.scope
+        if call is not None:
+            call.file, call.line, call.col = file, line, col
+            role = Role.CALL
+        elif target.is_function and self.is_called_in_text(cursor, target.name):
+            role = Role.CALL  # its arguments did not compile, so that clang keeps the name and drops the call
+            if scope is not None:
+                facts.calls.append(Call(scope.id, target.id, Evidence.DIRECT, line, col))
+        elif target.is_function:
+            role = Role.ADDRESS
+            if scope is not None and self.token(cursor) not in self.registered:
+                facts.calls.append(Call(scope.id, target.id, Evidence.VALUE, line, col))
         self.mention(target, facts)
         self.add_ref(facts, target.id, line, col, role)
         return RECURSE
+
+    def _call_named(self, target: Declaration) -> OpenCall | None:
+        """The open call whose callee `target` names: the same declaration, else one of its name (an instantiation that
+        libclang does not lead back to the template that the name means)."""
+        waiting = [c for c in reversed(self.open_calls) if c.callee is not None and not c.line]
+        for call in waiting:
+            if call.callee is target:
+                return call
+        if target.is_function:
+            for call in waiting:
+                if call.callee is not None and call.callee.is_function and call.callee.name == target.name:
+                    return call
+        return None
 
     def _overloaded(self, cursor: CXCursor, parent: CXCursor) -> int:
         file, line, col = self.position(cursor)
@@ -86,13 +101,15 @@ class Calls(Walk):
             candidate = self.declarations.of(self.library.clang_getOverloadedDecl(cursor, i))
             if candidate is not None and candidate not in candidates:
                 candidates.append(candidate)
+        in_text = not is_callee and bool(candidates) and self.is_called_in_text(cursor, candidates[0].name)
         for candidate in candidates[:MAX_CANDIDATES]:
             self.mention(candidate, facts)
-            is_value = candidate.is_function and parent.kind in kinds.EXPRESSIONS and not is_callee
-            role = Role.CALL if is_callee else Role.ADDRESS if is_value else Role.READ
+            is_value = candidate.is_function and parent.kind in kinds.EXPRESSIONS and not is_callee and not in_text
+            role = Role.CALL if is_callee or in_text else Role.ADDRESS if is_value else Role.READ
             self.add_ref(facts, candidate.id, line, col, role)
-            if is_value and self.scope is not None:
-                facts.calls.append(Call(self.scope.id, candidate.id, Evidence.VALUE, line, col))
+            if (is_value or in_text) and self.scope is not None:
+                evidence = Evidence.VALUE if is_value else Evidence.TEMPLATE
+                facts.calls.append(Call(self.scope.id, candidate.id, evidence, line, col))
         if is_callee and call is not None:
             call.file, call.line, call.col, call.candidates = file, line, col, candidates
         return RECURSE

@@ -18,6 +18,8 @@ from xref.cpp.names import Declaration, Declarations, Paths
 from xref.model import FileFacts, Id, Ref, Role, Symbol, Unresolved, shorten
 
 BREAK = 0
+_CALL_WINDOW = 300
+"""Bytes behind a name in which its template arguments end, where it has any."""
 
 Handler = Callable[[CXCursor, CXCursor], int]
 
@@ -171,6 +173,26 @@ class Walk:
         if source is None or start[0] != end[0]:
             return ""
         return shorten(source[start[3] : min(end[3], start[3] + 400)].decode("utf-8", "replace"))
+
+    def is_called_in_text(self, cursor: CXCursor, name: str) -> bool:
+        """Whether the name at the cursor is written as a call's: `name(` or `name<..>(`.
+
+        Clang keeps no call where an argument did not compile, only the names in it.
+        """
+        handle, _, _, offset = file_location(self.library.clang_getCursorLocation(cursor))
+        source = self._sources.get(self.paths.relative(handle), b"")
+        written = name.encode("utf-8")
+        if source[offset : offset + len(written)] != written:
+            return False
+        rest = source[offset + len(written) : offset + len(written) + _CALL_WINDOW].lstrip()
+        if rest.startswith(b"<"):
+            depth = 0
+            for i, byte in enumerate(rest):
+                depth += (byte == ord("<")) - (byte == ord(">"))
+                if not depth:
+                    rest = rest[i + 1 :].lstrip()
+                    break
+        return rest.startswith(b"(")
 
     def note_unreadable(self, file: str, line: int, col: int, cursor: CXCursor, reason: str) -> None:
         """Record what a registry could not read, with the code as written."""

@@ -20,6 +20,7 @@ SCRIPTS = {
     "exits": ("import tvm, sys; sys.exit(7)", 7),
     "exits with a message": ("import tvm, sys; sys.exit('no')", 1),
     "os._exit": ("import tvm, os, sys; print('x', flush=True); os._exit(9)", 9),
+    "os._exit by keyword": ("import tvm, os; os._exit(status=3)", 3),
     "syntax error": ("import tvm\nif", 1),
     "killed": ("import tvm, os, signal; os.kill(os.getpid(), signal.SIGKILL)", 128 + 9),
     "interrupted": ("import tvm, os, signal; os.kill(os.getpid(), signal.SIGINT)", 128 + 2),
@@ -76,6 +77,13 @@ def test_the_script_is_where_it_would_be(tmp_path: Path, form: str) -> None:
     made = traced(tmp_path, "python", *FORMS[form])
     assert (made.code, made.out, made.err) == untraced
     assert made.run.header["command"][1:] == list(FORMS[form])
+
+
+def test_a_folder_that_is_gone_is_no_trouble(tmp_path: Path) -> None:
+    words = f"mkdir gone && cd gone && rmdir ../gone && exec {sys.executable} -c 'import tvm; print(1)'"
+    made = traced(tmp_path, "sh", "-c", words)
+    assert (made.code, made.out, made.err) == plain(tmp_path, "sh", "-c", words)
+    assert made.run.tvm_version == "0.99.0"
 
 
 def test_standard_input_is_the_scripts(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def collect(
         "recorded": {
             "python": first["python_calls"],
             "ffi": next((part[0]["ffi_calls"] for part in parts if part[0]["ffi_calls"]), ""),
-            "passes": any(part[0]["modules"].get("tvm", {}).get("passes", False) for part in parts),
+            "passes": bool(run.passes) or any(part[0]["modules"].get("tvm", {}).get("passes") for part in parts),
         },
         "notes": [*_notes(parts, ended), *_ffi_notes(parts, why_no_shim), *builder.notes()],
     }

@@ -50,7 +50,7 @@ class Recorder:
         self.modules: dict[str, dict[str, Any]] = {}
         self.notes: list[str] = []
         self.next_flush = time.monotonic() + _FLUSH_SECONDS
-        self.cwd = os.getcwd()
+        self.cwd = _folder()
         self.ended = False
         self.writing = _thread.allocate_lock()
 
@@ -69,14 +69,15 @@ class Recorder:
 
     def _hook_exits(self) -> None:
         for name in ("_exit", "execv", "execve"):
-            original = getattr(os, name)
+            setattr(os, name, self._leaving(name, getattr(os, name)))
 
-            def leave(*args: Any, _original: Any = original, _name: str = name) -> Any:
-                self.finish(f"os.{_name}", for_good=_name == "_exit")
-                return _original(*args)
+    def _leaving(self, name: str, original: Any) -> Any:
+        def leave(*args: Any, **kwargs: Any) -> Any:
+            self.finish(f"os.{name}", for_good=name == "_exit")
+            return original(*args, **kwargs)
 
-            leave.__name__, leave.__doc__ = name, original.__doc__
-            setattr(os, name, leave)
+        leave.__name__, leave.__doc__ = name, original.__doc__
+        return leave
 
     # told by the import watch
 
@@ -278,6 +279,13 @@ class _Table:
 
 def _is_left_out(code: CodeType) -> bool:
     return is_own(code) or is_import_machinery(code)
+
+
+def _folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
 
 
 def start(folder: str) -> None:

@@ -39,6 +39,23 @@ def test_calls_in_other_threads_are_theirs(run: RunFile) -> None:
     assert 0 in threads
 
 
+def test_threads_that_follow_each_other_are_different_threads(tmp_path: Path) -> None:
+    """The system gives the id of a thread that has ended to the next one."""
+    text = """
+import threading, tvm, tvm_ffi
+nothing = tvm_ffi.get_global_func("test.nothing")
+def work(): nothing()
+for _ in range(3):
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+"""
+    run = traced(tmp_path, "python", script(tmp_path, text)).run
+    python = sorted(row.thread for row in run.python if label(run, row.callee) == "script.py:work")
+    assert python == sorted(row.thread for row in run.ffi if label(run, row.caller) == "script.py:work")
+    assert len(set(python)) == 3
+
+
 def test_nothing_of_the_recorder_or_the_import_system_is_in_the_run(run: RunFile) -> None:
     files = {row.path for row in run.files}
     assert not [path for path in files if "_xref_recorder" in path or path.endswith("sitecustomize.py")]

@@ -43,11 +43,10 @@ class ThreadState:
     frame was entered from C++, and is counted in `callbacks`: (handle, callee code id) -> count.
     """
 
-    __slots__ = ("callbacks", "calls", "frame", "handle", "ident", "number")
+    __slots__ = ("callbacks", "calls", "frame", "handle", "number")
 
-    def __init__(self, number: int, ident: int) -> None:
+    def __init__(self, number: int) -> None:
         self.number = number
-        self.ident = ident
         self.calls: dict[tuple[int, int, int, int], int] = {}
         self.callbacks: dict[tuple[int, int], int] = {}
         self.frame: Any = None
@@ -58,7 +57,9 @@ class PythonCalls:
     """The recorder of Python calls. `on_new` is called when a call is seen for the first time."""
 
     def __init__(self, on_new: Callable[[], None]) -> None:
-        self.states: dict[int, ThreadState] = {}
+        self.states: list[ThreadState] = []
+        # Not by thread id: that of a thread which has ended is used again.
+        self._local: Any = _thread._local()  # noqa: SLF001
         self.codes: dict[int, CodeType] = {}
         """Every code object of a key, kept alive: ids stay theirs."""
         self.attach: Callable[[ThreadState], None] | None = None
@@ -70,10 +71,10 @@ class PythonCalls:
 
     def state(self) -> ThreadState:
         """The state of the running thread; the first thread has number 0."""
-        ident = _thread.get_ident()
-        state = self.states.get(ident)
+        state: ThreadState | None = getattr(self._local, "state", None)
         if state is None:
-            state = self.states[ident] = ThreadState(len(self.states), ident)
+            state = self._local.state = ThreadState(len(self.states))
+            self.states.append(state)
             if self.attach is not None:
                 self.attach(state)
         return state
@@ -108,11 +109,10 @@ class PythonCalls:
         mine.number = 0
         mine.calls.clear()
         mine.callbacks.clear()
-        self.states.clear()
-        self.states[mine.ident] = mine
+        self.states[:] = [mine]
 
     def _profile_hook(self) -> Any:
-        states, get_ident, new = self.states, _thread.get_ident, self._new
+        local, new = self._local, self._new
 
         def hook(frame: FrameType, event: str, _argument: object) -> None:
             if event != "call":
@@ -120,7 +120,7 @@ class PythonCalls:
             back = frame.f_back
             if back is None:
                 return
-            state = states.get(get_ident()) or self.state()
+            state = getattr(local, "state", None) or self.state()
             code = frame.f_code
             if state.frame is not None and state.frame.value == id(back):
                 entry = (state.handle.value, id(code))
@@ -140,13 +140,13 @@ class PythonCalls:
         # 0, 1, 2 and 5 are for debuggers, coverage tools, profilers and optimisers: the script's own may need them.
         self._tool = next(tool for tool in (4, 3, 2, 1, 0) if monitoring.get_tool(tool) is None)
         monitoring.use_tool_id(self._tool, "xref")
-        states, get_ident, get_frame, new = self.states, _thread.get_ident, sys._getframe, self._new  # noqa: SLF001
+        local, get_frame, new = self._local, sys._getframe, self._new  # noqa: SLF001
 
         def started(code: CodeType, _offset: int) -> None:
             back = get_frame(1).f_back
             if back is None:
                 return
-            state = states.get(get_ident()) or self.state()
+            state = getattr(local, "state", None) or self.state()
             if state.frame is not None and state.frame.value == id(back):
                 entry = (state.handle.value, id(code))
                 self.codes[id(code)] = code

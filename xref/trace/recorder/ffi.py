@@ -6,7 +6,6 @@ Also finds the names: the registry's table of global functions, and the methods 
 
 from __future__ import annotations
 
-import _thread
 import sys
 import time
 
@@ -66,6 +65,8 @@ class ShimCalls:
         # PyDLL keeps the GIL: these calls are short, and made from within hooks.
         self._library: Any = ctypes.PyDLL(path)
         self._row = Row
+        self._threads: dict[int, int] = {}
+        """Address of the shim's `struct thread` -> number."""
         for name, result, arguments in (
             ("thread", word, []), ("next", word, [word]), ("record", None, [ctypes.c_int]), ("reset", None, []),
             ("open", ctypes.c_uint64, [ctypes.c_void_p, ctypes.c_uint64]),
@@ -83,6 +84,7 @@ class ShimCalls:
         """Let `state`, of the running thread, see the two words at the head of the shim's `struct thread`."""
         address = self._library.xref_ffi_thread()
         if address:
+            self._threads[address] = state.number
             word = self._ctypes.c_size_t
             state.handle = word.from_address(address + self._ctypes.sizeof(word))
             state.frame = word.from_address(address)
@@ -92,8 +94,9 @@ class ShimCalls:
         self._library.xref_ffi_record(int(on))
 
     def forget(self) -> None:
-        """Drop the counts."""
+        """Drop the counts, and the threads that a fork left behind."""
         self._library.xref_ffi_reset()
+        self._threads = {self._library.xref_ffi_thread(): self._calls.state().number}
 
     def open_calls(self) -> list[int]:
         """The numbers of the running thread's open calls, outermost first."""
@@ -102,12 +105,13 @@ class ShimCalls:
 
     def rows(self) -> Iterator[FfiRow]:
         """All counts, newest row first."""
-        ctypes, threads = self._ctypes, {state.ident: state.number for state in self._calls.states.values()}
+        ctypes, threads = self._ctypes, dict(self._threads)
+        first_unknown = len(self._calls.states)
         address = self._library.xref_ffi_next(0)
         while address:
             row = self._row.from_address(address)
-            ident = ctypes.c_uint64.from_address(row.thread + 2 * ctypes.sizeof(ctypes.c_size_t)).value
-            number = threads.setdefault(ident, len(threads))
+            # A thread that never ran Python code is known to the shim only.
+            number = threads.setdefault(row.thread, first_unknown + len(threads) - len(self._threads))
             code = ctypes.cast(row.code, ctypes.py_object).value if row.code else None
             if row.count:
                 yield FfiRow(number, code, row.line, row.handle, row.via, row.origin, row.count, row.ns)
@@ -171,12 +175,12 @@ class MonitoredCalls:
         row = self._rows.setdefault((state.number, id(code), offset, handle), [0, 0])
         row[0] += 1
         state.handle.value, state.frame.value = handle, frame
-        self._open.setdefault(state.ident, []).append(_OpenCall(self._made, frame, handle, row))
+        self._open.setdefault(state.number, []).append(_OpenCall(self._made, frame, handle, row))
 
     def _end(self, handle: int) -> None:
         now = time.perf_counter_ns()
         state = self._calls.state()
-        stack = self._open.get(state.ident, [])
+        stack = self._open.get(state.number, [])
         while stack:
             call = stack.pop()
             if call.handle == handle:
@@ -195,7 +199,7 @@ class MonitoredCalls:
 
     def open_calls(self) -> list[int]:
         """The numbers of the running thread's open calls, outermost first."""
-        return [call.number for call in self._open.get(_thread.get_ident(), ())]
+        return [call.number for call in self._open.get(self._calls.state().number, ())]
 
     def rows(self) -> Iterator[FfiRow]:
         """All counts."""

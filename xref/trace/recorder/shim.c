@@ -51,7 +51,7 @@ struct open_call {
 /* One thread, never freed. `top_frame` and `top_handle` describe its innermost open call; ffi.py reads them in place. */
 struct thread {
   void *top_frame, *top_handle;
-  uint64_t ident, depth;
+  uint64_t depth;
   struct open_call open[MAX_OPEN];
 };
 
@@ -114,10 +114,7 @@ static void find_python(void) {
 }
 
 EXPORT struct thread *xref_ffi_thread(void) {
-  if (!current) {
-    current = calloc(1, sizeof *current);
-    if (current) current->ident = (uint64_t)pthread_self();
-  }
+  if (!current) current = calloc(1, sizeof *current);
   return current;
 }
 

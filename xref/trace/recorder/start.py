@@ -216,7 +216,7 @@ class Recorder:
         codes, lines = self.calls.codes, Lines()
         left_out = {number for number, code in list(codes.items()) if _is_left_out(code)}
         merged: dict[tuple[int, int, int, int], int] = {}
-        for state in list(self.calls.states.values()):
+        for state in list(self.calls.states):
             for (caller, offset, callee, start), count in list(state.calls.items()):
                 if caller in left_out or callee in left_out or is_resumption(codes[callee], start):
                     continue
@@ -226,7 +226,7 @@ class Recorder:
             yield ["python", thread, table.code(codes[caller]), line, table.code(codes[callee]), count]
 
     def _callback_rows(self, table: _Table, origins: dict[int, int]) -> Iterator[list[Any]]:
-        for state in list(self.calls.states.values()):
+        for state in list(self.calls.states):
             for (handle, code_id), count in list(state.callbacks.items()):
                 code = self.calls.codes[code_id]
                 if not _is_left_out(code):

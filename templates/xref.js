@@ -337,6 +337,10 @@ const xrefSearch = {
     });
   }
 
+  if (matchMedia("(max-width: 60rem)").matches) {
+    document.querySelectorAll(".outline details").forEach((outline) => { outline.open = false; });
+  }
+
   // A wide drawing opens at its middle.
   document.querySelectorAll(".canvas").forEach((canvas) => {
     const middle = canvas.querySelector(".middle rect");

@@ -88,9 +88,12 @@ class CallList:
 
 
 def call_list(
-    linker: Linker, me: Id, sites: Iterable[Site], direction: str, code: str, spelled: str = ""
+    linker: Linker, me: Id, sites: Iterable[Site], direction: str, code: str, *, spelled: str = "", brief: bool = False
 ) -> CallList:
-    """The list for `sites`. `direction` is callers or callees; `spelled` is the callee's name where it is one for all."""
+    """The list for `sites`. `direction` names it in addresses; `spelled` is the callee's name where it is one for all.
+
+    `brief` leaves the source lines out, as further pages do: a list of thousands is for searching, not for reading.
+    """
     grouped: dict[tuple[str, str], dict[tuple[Id, str], list[Site]]] = {}
     for site in sites:
         via = site.via if site.evidence in (Evidence.REGISTRY, Evidence.DISPATCH) else ""
@@ -98,15 +101,16 @@ def call_list(
         grouped.setdefault((lang, site.evidence), {}).setdefault((site.other, via), []).append(site)
     own = linker.name(me).lang
     order = sorted(grouped, key=lambda pair: (pair[0] == own, STRENGTH.get(pair[1], 99), pair))
-    groups = [
-        Group(lang, evidence, [
-            _row(linker, me, other, via, found, direction, spelled)
-            for (other, via), found in grouped[lang, evidence].items()
-        ])
-        for lang, evidence in order
-    ]  # fmt: skip
-    for group in groups:
-        group.total = len(group.rows)
+    groups = []
+    before = 0
+    for lang, evidence in order:
+        found = grouped[lang, evidence]
+        rows = [
+            _row(linker, me, other, via, its, direction, spelled, with_text=not brief and number < FIRST_ROWS)
+            for number, ((other, via), its) in enumerate(found.items(), before)
+        ]
+        groups.append(Group(lang, evidence, rows, len(rows)))
+        before += len(rows)
     total = len({other for found in grouped.values() for other, _ in found})
     pages = cut(groups, FIRST_ROWS, MORE_ROWS)
     result = CallList(total, sum(group.total for group in groups), pages[0] if pages else [], [], pages[1:])
@@ -114,17 +118,20 @@ def call_list(
     return result
 
 
-def _row(linker: Linker, me: Id, other: Id, via: str, sites: Sequence[Site], direction: str, spelled: str) -> Row:
+def _row(
+    linker: Linker, me: Id, other: Id, via: str, sites: Sequence[Site], direction: str, spelled: str, *, with_text: bool
+) -> Row:
     name = spelled or linker.name(other).name
     seen: set[tuple[str, int]] = set()
     unique = [site for site in sites if not ((site.path, site.line) in seen or seen.add((site.path, site.line)))]  # type: ignore[func-returns-value]
+    shown = _LINES_WITH_TEXT if with_text else 0
     pair = (other, me) if direction == "callers" else (me, other)
     return Row(
         linker.symbol(other),
         via,
         linker.key("ffi", via) if via else None,
-        [linker.line(site.path, site.line, site.col, name) for site in unique[:_LINES_WITH_TEXT]],
-        [linker.place(site.path, site.line) for site in unique[_LINES_WITH_TEXT:]],
+        [linker.line(site.path, site.line, site.col, name) for site in unique[:shown]],
+        [linker.place(site.path, site.line) for site in unique[shown:]],
         sorted(linker.plan.observed.get(pair, {}).items()),
     )
 

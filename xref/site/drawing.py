@@ -180,10 +180,10 @@ class Drawer:
             return
         tail, head = self._node(drawing, edge.caller), self._node(drawing, edge.callee)
         href = self._plan.place_at(edge.file, edge.line) if edge.file >= 0 else None
-        where = f"{self._plan.files[edge.file].path}:{edge.line}" if edge.file >= 0 else ""
+        where = f", line {edge.line}" if edge.file >= 0 else ""
         ran = self._plan.observed.get((edge.caller, edge.callee), {})
         counts = "; ".join(f"run {run}: {count:,} calls" for run, count in sorted(ran.items()))
-        title = "\n".join(filter(None, (f"{edge.evidence} {where}", counts)))
+        title = "\n".join(filter(None, (f"{edge.evidence}{where}", counts)))
         label = f"×{max(ran.values()):,}" if ran else ""
         if edge.evidence == Evidence.REGISTRY and edge.via:
             key = f"k{edge.via}"

@@ -30,6 +30,8 @@ _SMALL_CHAR = 6.05
 _PAD = 18
 _HEIGHTS = {"symbol": 36, "key": 24, "more": 22}
 _MARGIN = 6
+_LEAST_SCALE = 0.75
+"""A drawing shrinks to fit its page down to this, then it scrolls."""
 _LANG_WORDS = {"cpp": "C++", "python": "Python", "cython": "Cython"}
 
 
@@ -147,7 +149,7 @@ class _Svg:
         objects = {thing["name"]: thing for thing in self._layout.get("objects", ())}
         parts = [
             f'<svg class=graph role=img aria-labelledby=graph-title viewBox="0 0 {_short(width)} {_short(height)}"'
-            f' width="{_short(width)}" height="{_short(height)}"><title id=graph-title>{escape(title)}</title>'
+            f' width={_short(width)} height={_short(height)} style="min-width:{_short(width * _LEAST_SCALE)}px"><title id=graph-title>{escape(title)}</title>'
         ]
         for cluster, path in enumerate(self._drawing.clusters):
             if f"cluster_{cluster}" in objects:
@@ -163,24 +165,25 @@ class _Svg:
     def _cluster(self, thing: dict[str, Any], path: str) -> str:
         left, bottom, right, top = map(float, thing["bb"].split(","))
         return (
-            f'<g class=cluster><rect x="{self._x(left)}" y="{self._y(top)}" width="{_short(right - left)}"'
-            f' height="{_short(top - bottom)}" rx="5"/><text x="{self._x(left + 7)}" y="{self._y(top - 14)}">'
+            f'<g class=cluster><rect x={self._x(left)} y={self._y(top)} width={_short(right - left)}'
+            f' height={_short(top - bottom)} rx=5 /><text x={self._x(left + 7)} y={self._y(top - 14)}>'
             f"{escape(_cluster_label(path))}<title>{escape(path)}</title></text></g>"
         )
 
     def _node(self, thing: dict[str, Any], node: Node, *, middle: bool) -> str:
         x, y = map(float, thing["pos"].split(","))
         width, height = _size(node)
-        style = " ".join(filter(None, ("node", f"t-{node.kind}", node.lang and f"l-{node.lang}", middle and "middle")))
+        words = ("node", f"t-{node.kind}", f"l-{node.lang}" if node.lang else "", "middle" if middle else "")
+        style = " ".join(filter(None, words))
         radius = {"key": 12, "more": 11}.get(node.kind, 4)
         box = (
-            f'<rect x="{self._x(x - width / 2)}" y="{self._y(y + height / 2)}" width="{_short(width)}"'
-            f' height="{_short(height)}" rx="{radius}"/>'
+            f'<rect x={self._x(x - width / 2)} y={self._y(y + height / 2)} width={_short(width)}'
+            f' height={_short(height)} rx={radius} />'
         )
         sub = _sub(node)
-        text = f'<text x="{self._x(x)}" y="{self._y(y + (2 if sub else -4))}">{escape(node.label)}</text>'
+        text = f'<text x={self._x(x)} y={self._y(y + (2 if sub else -4))}>{escape(node.label)}</text>'
         if sub:
-            text += f'<text class=sub x="{self._x(x)}" y="{self._y(y - 12)}">{escape(sub)}</text>'
+            text += f'<text class=sub x={self._x(x)} y={self._y(y - 12)}>{escape(sub)}</text>'
         return _linked(f'<g class="{style}"><title>{escape(node.title)}</title>{box}{text}</g>', node.href)
 
     def _arrow(self, thing: dict[str, Any], arrow: Arrow) -> str:
@@ -188,7 +191,7 @@ class _Svg:
         label = ""
         if arrow.label and "lp" in thing:
             x, y = map(float, thing["lp"].split(","))
-            label = f'<text x="{self._x(x)}" y="{self._y(y - 4)}">{escape(arrow.label)}</text>'
+            label = f'<text x={self._x(x)} y={self._y(y - 4)}>{escape(arrow.label)}</text>'
         ran = " counted" if arrow.label else ""
         title = f"<title>{escape(arrow.title)}</title>" if arrow.title else ""
         shape = f'{title}<path d="{path}"/><path class=head d="{head}"/>{label}'
@@ -221,4 +224,4 @@ def _linked(shape: str, href: str | None) -> str:
 
 
 def _short(value: float) -> str:
-    return f"{value:.1f}".removesuffix(".0")
+    return str(round(value))

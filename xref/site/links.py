@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from xref.site.sources import Sources
 
 TEXT_LIMIT = 140
 """Characters of a source line that a list shows."""
+_PLACE = re.compile(r"([^\s:()]+\.\w+):(\d+)\b")
 NOWHERE = Name("", "unknown", "(outside the index)", "(outside the index)", -1, 0, 0, None, False)
 
 
@@ -98,6 +100,17 @@ class Linker:
         start = text.offset(line, col, in_bytes=file.lang == "cpp") if text else -1
         before, hit, after = _cut(row, start, name)
         return Line(path, line, href, before, hit, after)
+
+    def sentence(self, text: str | None) -> list[tuple[str, str | None]]:
+        """A sentence in pieces; those that are a path:line of the tree have an address."""
+        pieces: list[tuple[str, str | None]] = []
+        end = 0
+        for match in _PLACE.finditer(text or ""):
+            href = self.plan.place(match[1], int(match[2]))
+            if href:
+                pieces += [((text or "")[end : match.start()], None), (match[0], href)]
+                end = match.end()
+        return [*pieces, (text[end:], None)] if text else []
 
     def key(self, registry: str, name: str) -> str | None:
         """The address of a key."""

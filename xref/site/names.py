@@ -23,6 +23,7 @@ RUNNABLE = ("function", "method", "constructor", "destructor", "conversion", "la
 _PARAMETERS_SHOWN = 60
 _NAMED = re.compile(r"([*&>\s])\s*\w+$")
 """The name of a parameter after its type."""
+_SPACED = re.compile(r" +([*&]+)")
 
 
 class Name(NamedTuple):
@@ -82,8 +83,8 @@ def load_parameters(db: sqlite3.Connection, names: dict[Id, Name]) -> dict[Id, s
     for id_, signature in db.execute("SELECT id, signature FROM symbols WHERE lang = 'cpp' AND signature <> '' ORDER BY id"):
         name = names.get(id_)
         if name is not None and shared[name.qualname] > 1 and name.kind in RUNNABLE:
-            types = [_NAMED.sub(r"\1", param.partition("=")[0].strip()) for param in params_of(name.name, signature)]
-            text = ", ".join(types)
+            types = (_NAMED.sub(r"\1", param.partition("=")[0].strip()) for param in params_of(name.name, signature))
+            text = _SPACED.sub(r"\1", ", ".join(types))
             result[id_] = f"({text if len(text) <= _PARAMETERS_SHOWN else text[: _PARAMETERS_SHOWN - 1] + '…'})"
     return result
 

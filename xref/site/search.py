@@ -23,7 +23,7 @@ def search_files(plan: SitePlan) -> Iterator[Output]:
     """The scripts: `search/names.js`, and `search/N.js` for each shard."""
     by_name: dict[str, list[Id]] = {}
     for id_, name in plan.names.items():
-        if id_ in plan.packing.address and (name.file >= 0 or plan.refs.get(id_, 0) > 0):
+        if id_ in plan.packing.address and (name.line > 0 if name.file >= 0 else plan.refs.get(id_, 0) > 0):
             by_name.setdefault(_shown(name.name), []).append(id_)
     names = sorted(by_name)
     weights = "".join(_weight(plan, by_name[name]) for name in names)

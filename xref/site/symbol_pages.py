@@ -11,13 +11,14 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from xref import query_why
-from xref.model import Id
+from xref.graph import ENCLOSES
+from xref.model import Id, Lang
 from xref.query_answers import symbol_rows
 from xref.query_types import Match
 from xref.site import symbol_view as view
 from xref.site import urls
 from xref.site.assets import counted, render
-from xref.site.calls import FIRST_ROWS, MORE_ROWS, CallList, call_list
+from xref.site.calls import EVIDENCE_WORDS, FIRST_ROWS, MORE_ROWS, CallList, call_list
 from xref.site.codeview import with_root
 from xref.site.drawing import Drawer, Drawing
 from xref.site.facts import Facts, gather
@@ -28,9 +29,9 @@ from xref.site.packing import Page
 from xref.site.source_pages import Code, outline_of
 from xref.site.symbol_view import SymbolView
 
-EXCERPT_LINES = 12
+EXCERPT_LINES = 10
 """Lines of a definition that its page shows; of a symbol on a shared page, `SMALL_EXCERPT`."""
-SMALL_EXCERPT = 4
+SMALL_EXCERPT = 3
 _LEAD_LINES = 3
 _CHUNK = 400
 """Symbols whose facts are read at once: bounds the memory of a worker."""
@@ -49,6 +50,17 @@ class Output(NamedTuple):
 
     url: str
     text: str
+
+
+class Drawn(NamedTuple):
+    """A drawing, what it leaves out, and (evidence, words) of its lines."""
+
+    svg: Markup
+    note: str
+    legend: list[tuple[str, str]]
+
+
+NOT_DRAWN = Drawn(Markup(), "", [])
 
 
 class TableItem(NamedTuple):
@@ -107,9 +119,9 @@ class SymbolPages:
         for page in pages:
             views = []
             if page.main is not None:
-                drawing, note = drawings.get(page.main, (Markup(), ""))
-                views.append(self._view(facts[page.main], macros, code, own=True, drawing=drawing, note=note))
-            views += [self._view(facts[id_], macros, code, own=False) for id_ in page.members]
+                drawn = drawings.get(page.main, NOT_DRAWN)
+                views.append(self._view(facts[page.main], macros, code, drawn, own=True))
+            views += [self._view(facts[id_], macros, code, NOT_DRAWN, own=False) for id_ in page.members]
             yield self._page(page, views, position)
             for shown in views:
                 yield from self._further(shown)
@@ -125,7 +137,7 @@ class SymbolPages:
         )  # fmt: skip
         return {(path, line, col): name for line, col, name in rows}
 
-    def _drawings(self, pages: Sequence[Page]) -> dict[Id, tuple[Markup, str]]:
+    def _drawings(self, pages: Sequence[Page]) -> dict[Id, Drawn]:
         if self._dot is None or not pages:
             return {}
         made: list[tuple[Id, Drawing, str]] = []
@@ -140,15 +152,14 @@ class SymbolPages:
             if isinstance(svg, Markup):
                 self.drawn += 1
                 root = urls.root_of(urls.symbol_url(self._plan.packing.code[id_]))
-                found[id_] = Markup(with_root(svg, root)), _note(drawing)
+                found[id_] = Drawn(Markup(with_root(svg, root)), _note(drawing), _legend(drawing))
             else:
-                found[id_] = Markup(), f"No drawing: {svg}."
+                found[id_] = Drawn(Markup(), f"No drawing: {svg}.", [])
         return found
 
     def _view(
-        self, facts: Facts, macros: dict[tuple[str, int, int], str], code: Code | None, *,
-        own: bool, drawing: Markup = Markup(), note: str = "",
-    ) -> SymbolView:  # fmt: skip
+        self, facts: Facts, macros: dict[tuple[str, int, int], str], code: Code | None, drawn: Drawn, *, own: bool
+    ) -> SymbolView:
         linker, id_ = self._linker, facts.id
         name = linker.name(id_)
         short = self._plan.packing.code[id_]
@@ -165,19 +176,22 @@ class SymbolPages:
         return SymbolView(
             id=id_, code=short, own_page=own, name=name, label=linker.label(id_), scope=view.scope_of(linker, name),
             parameters=self._plan.parameters.get(id_, ""),
-            signature=facts.signature, doc=clean_doc(facts.doc), place=linker.place(path, name.line),
+            signature=facts.signature if own or not lines else "", doc=clean_doc(facts.doc, name.lang), place=linker.place(path, name.line),
             end_line=name.end_line, places=[(at.kind, linker.place(at.path, at.line)) for at in facts.places],
             public=self._plan.public.get(id_, []), traits=view.traits(name, facts),
-            code_lines=lines, code_first=first, code_more=rest, drawing=drawing, drawing_note=note,
+            code_lines=lines, code_first=first, code_more=rest, drawing=drawn.svg,
+            drawing_note=drawn.note, legend=drawn.legend,
             callers=callers,
-            why_none=view.why_none(self._db, linker, facts, sites) if speaks else None,
+            why_none=linker.sentence(view.why_none(self._db, linker, facts, sites) if speaks else None),
             callees=written, more_callees=more,
-            why_no_callees=self._why_no_callees(id_) if own and speaks and not (written.total or more)
-            and name.kind not in CONTAINERS else None,
+            why_no_callees=linker.sentence(
+                self._why_no_callees(id_)
+                if own and speaks and not (written.total or more) and name.kind not in CONTAINERS else None
+            ),
             crossings=view.counterparts(linker, id_), keys=keys,
             used_keys=[(registry, key, linker.key(registry, key), linker.place(path, line), status)
                        for registry, key, line, status in facts.used_keys],
-            references=view.reference_list(linker, facts, short), relations=view.relations(linker, facts),
+            references=view.reference_list(linker, facts, short, called=bool(callers.total)), relations=view.relations(linker, facts),
             members=members[: view.MEMBERS_SHOWN], more_members=max(0, len(members) - view.MEMBERS_SHOWN),
             unresolved=[(linker.place(at, line), text, reason) for at, line, text, reason in facts.unresolved],
             ran=[(ran, urls.run_url(ran.run)) for ran in facts.ran], callable=speaks,
@@ -231,7 +245,7 @@ class SymbolPages:
         references = shown.references
         for number, roles in enumerate(references.pages, 2):
             yield self._more(shown, "references", "references", number, len(references.pages) + 1,
-                             references.total, None, roles)  # fmt: skip
+                             references.total - references.calls, None, roles)  # fmt: skip
 
     def _call_pages(self, shown: SymbolView, noun: str, part: str, calls: CallList) -> Iterator[Output]:
         for number, groups in enumerate(calls.pages, 2):
@@ -240,7 +254,7 @@ class SymbolPages:
     def _more(self, shown: SymbolView, noun: str, part: str, number: int, pages: int, total: int,
               groups: object, roles: object) -> Output:  # fmt: skip
         url = urls.more_url(shown.code, part, number)
-        first = FIRST_ROWS + (number - 2) * MORE_ROWS + 1
+        first = (FIRST_ROWS if groups is not None else view.FIRST_REFERENCES) + (number - 2) * MORE_ROWS + 1
         return Output(url, render(
             "more.html.j2", title=f"{noun} of {shown.label}, page {number}", site=self._site, root=urls.root_of(url),
             noun=noun, label=shown.label, back=self._plan.packing.address[shown.id], first=first,
@@ -257,6 +271,12 @@ def _note(drawing: Drawing) -> str:
     return f"{counted(drawing.left_out, 'callee')} not drawn: helpers, operators, constructors, macro expansions."
 
 
+def _legend(drawing: Drawing) -> list[tuple[str, str]]:
+    words = {**EVIDENCE_WORDS, ENCLOSES: "written inside it"}
+    used = {arrow.evidence for arrow in drawing.arrows.values()}
+    return [(kind, text) for kind, text in words.items() if kind in used]
+
+
 def lead(rows: Sequence[str], line: int) -> int:
     """The line where a definition begins whose name is on `line`: a template head, a result type, decorators."""
     start = line
@@ -268,10 +288,12 @@ def lead(rows: Sequence[str], line: int) -> int:
     return start
 
 
-def clean_doc(doc: str) -> str:
-    """A comment with Doxygen's commonest commands in plain words, and without the indentation that all lines share."""
+def clean_doc(doc: str, lang: str) -> str:
+    """A docstring without common indentation; a C++ comment without any, Doxygen's commonest commands in plain words."""
+    if lang == Lang.CPP:
+        text = "\n".join(line.strip() for line in doc.splitlines())
+        return _COMMAND.sub(lambda match: _COMMANDS[match[1]], text).strip()
     first, _, rest = doc.partition("\n")
-    text = f"{first.strip()}\n{dedent(rest)}" if rest else first
-    return _COMMAND.sub(lambda match: _COMMANDS[match[1]], text).strip()
+    return f"{first.strip()}\n{dedent(rest)}".strip()
 
 

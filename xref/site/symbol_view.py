@@ -12,12 +12,14 @@ from markupsafe import Markup
 from xref import query_answers, query_why
 from xref.model import Evidence, Id
 from xref.query_types import CallSite, KeyDefRow, Match
-from xref.site.calls import FIRST_ROWS, MORE_ROWS, CallList, Further, call_list, further
+from xref.site.calls import MORE_ROWS, CallList, Further, call_list, further
 from xref.site.facts import Facts, Ran, Reference, Site
 from xref.site.keys import Key
 from xref.site.links import Line, Linker, SymbolLink
 from xref.site.names import CONTAINERS, LOCAL_KINDS, RUNNABLE, Name
 
+FIRST_REFERENCES = 100
+"""References on a symbol's own page, with their lines; further pages have `MORE_ROWS`."""
 MEMBERS_SHOWN = 300
 _WRAPPER_CALLERS = 40
 _MOST_WRAPPERS = 4
@@ -57,9 +59,10 @@ class RoleReferences:
 
 @dataclass(slots=True)
 class ReferenceList:
-    """References by role: `roles` on the symbol's page, `pages` elsewhere."""
+    """References by role: `roles` on the symbol's page, `pages` elsewhere; `calls` are those that callers show."""
 
     total: int = 0
+    calls: int = 0
     shown: int = 0
     roles: list[RoleReferences] = field(default_factory=list)
     further: list[Further] = field(default_factory=list)
@@ -109,9 +112,12 @@ class SymbolView:
     code_more: int
     drawing: Markup
     drawing_note: str
+    legend: list[tuple[str, str]]
+    """(evidence, words) of the lines in the drawing."""
     callers: CallList
-    why_none: str | None
-    why_no_callees: str | None
+    why_none: list[tuple[str, str | None]]
+    """A sentence in pieces, see `Linker.sentence`; empty when a caller is known."""
+    why_no_callees: list[tuple[str, str | None]]
     callees: CallList
     more_callees: list[tuple[str, str, CallList]]
     """(words, part of the address, list) of the callees that are folded away, empty ones left out."""
@@ -125,6 +131,11 @@ class SymbolView:
     unresolved: list[tuple[Line, str, str]]
     ran: list[tuple[Ran, str]]
     callable: bool
+
+    @property
+    def ran_total(self) -> int:
+        """Calls of it over all runs."""
+        return sum(ran.times for ran, _ in self.ran)
 
     @property
     def callee_total(self) -> int:
@@ -239,8 +250,11 @@ def why_none(db: sqlite3.Connection, linker: Linker, facts: Facts, sites: Sequen
     return query_why.why_no_callers(db, Match(row, keys=keys, calls=calls))
 
 
-def reference_list(linker: Linker, facts: Facts, code: str) -> ReferenceList:
-    """The references by role; a namespace is mentioned in every line, so its references are only counted."""
+def reference_list(linker: Linker, facts: Facts, code: str, *, called: bool) -> ReferenceList:
+    """The references by role; a namespace is mentioned in every line, so its references are only counted.
+
+    `called`: the page lists callers, so references that are calls are only counted too.
+    """
     name = linker.name(facts.id)
     result = ReferenceList(total=len(facts.references))
     if name.kind == "namespace":
@@ -248,20 +262,23 @@ def reference_list(linker: Linker, facts: Facts, code: str) -> ReferenceList:
     by_role: dict[str, list[Reference]] = {}
     for reference in facts.references:
         by_role.setdefault(reference.role, []).append(reference)
-    ordered = [
-        reference for role in sorted(by_role, key=lambda role: (role == "call", role)) for reference in by_role[role]
-    ]
+    result.calls = len(by_role.pop("call", ())) if called else 0
+    ordered = [reference for role in sorted(by_role) for reference in by_role[role]]
     totals = {role: len(found) for role, found in by_role.items()}
-    parts = [ordered[:FIRST_ROWS]]
-    parts += [ordered[at : at + MORE_ROWS] for at in range(FIRST_ROWS, len(ordered), MORE_ROWS)]
-    pages = [_roles(linker, part, totals, name.name) for part in parts if part]
+    parts = [ordered[:FIRST_REFERENCES]]
+    parts += [ordered[at : at + MORE_ROWS] for at in range(FIRST_REFERENCES, len(ordered), MORE_ROWS)]
+    pages = [
+        _roles(linker, part, totals, name.name, with_text=number == 0) for number, part in enumerate(parts) if part
+    ]
     if pages:
         result.roles, result.pages, result.shown = pages[0], pages[1:], len(parts[0])
         result.further = further(code, "references", [len(part) for part in parts])
     return result
 
 
-def _roles(linker: Linker, part: Iterable[Reference], totals: dict[str, int], name: str) -> list[RoleReferences]:
+def _roles(
+    linker: Linker, part: Iterable[Reference], totals: dict[str, int], name: str, *, with_text: bool
+) -> list[RoleReferences]:
     roles: dict[str, RoleReferences] = {}
     for reference in part:
         role = roles.setdefault(reference.role, RoleReferences(reference.role, totals[reference.role]))
@@ -270,10 +287,10 @@ def _roles(linker: Linker, part: Iterable[Reference], totals: dict[str, int], na
         lines = role.files[-1].lines
         if lines and lines[-1].line == reference.line:
             continue
-        if reference.role == "call":  # the callers' list shows these lines
-            lines.append(linker.place(reference.path, reference.line))
-        else:
+        if with_text:
             lines.append(linker.line(reference.path, reference.line, reference.col, name))
+        else:
+            lines.append(linker.place(reference.path, reference.line))
     return list(roles.values())
 
 
@@ -346,5 +363,6 @@ def calls_of(linker: Linker, facts: Facts, code: str, parts: tuple[list[Site], .
     """The lists of callees, in the order of `split_callees`."""
     directions = ("callees", "quiet", "outside", "expanded")
     return tuple(
-        call_list(linker, facts.id, part, direction, code) for part, direction in zip(parts, directions, strict=True)
+        call_list(linker, facts.id, part, direction, code, brief=direction != "callees")
+        for part, direction in zip(parts, directions, strict=True)
     )

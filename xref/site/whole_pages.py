@@ -78,7 +78,6 @@ def whole_pages(db: sqlite3.Connection, plan: SitePlan) -> Iterator[Output]:
 def _overview(db: sqlite3.Connection, linker: Linker, keys: Sequence[Key], tree: folders.Folders, health: Health,
               site: str) -> str:  # fmt: skip
     plan = linker.plan
-    meta = plan.meta
     evidence: dict[str, int] = dict(db.execute("SELECT evidence, count(*) FROM calls GROUP BY evidence"))
     evidence["observed"] = sum(1 for _ in plan.observed)
     langs = [lang for lang in ("cpp", "python", "cython") if lang in tree.by_path[""].sizes]
@@ -92,8 +91,7 @@ def _overview(db: sqlite3.Connection, linker: Linker, keys: Sequence[Key], tree:
         title="Overview",
         site=site,
         root="",
-        meta=meta,
-        era=_ERAS.get(meta.get("era", ""), meta.get("era", "")),
+        about=_about(plan.meta),
         totals=tree.by_path[""].total,
         references=db.execute("SELECT count(*) FROM refs").fetchone()[0],
         calls=sum(count for kind, count in evidence.items() if kind != "observed"),
@@ -107,6 +105,22 @@ def _overview(db: sqlite3.Connection, linker: Linker, keys: Sequence[Key], tree:
         health=health,
         evidence=[(kind, EVIDENCE_WORDS[kind], meaning, evidence.get(kind, 0)) for kind, meaning in _MEANINGS.items()],
     )
+
+
+def _about(meta: dict[str, str]) -> list[str]:
+    """Where the index comes from, as far as it says."""
+    commit, era = meta.get("commit", ""), meta.get("era", "")
+    makers = [meta.get("clang", "").replace(" version", ""), f"pyrefly {meta['pyrefly']}" if meta.get("pyrefly") else ""]
+    by = " and ".join(filter(None, makers))
+    return [
+        part
+        for part in (
+            f"commit {commit[:12]}" if commit else "",
+            f"registers its functions with {_ERAS[era]}" if era in _ERAS else "",
+            f"indexed {meta.get('indexed_at', '')}" + (f" with {by}" if by else ""),
+        )
+        if part
+    ]
 
 
 def _subsystems(linker: Linker, tree: folders.Folders, lang: str) -> list[tuple[str, str, folders.Size]]:

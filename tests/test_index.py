@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sqlite3
 from pathlib import Path
 
@@ -185,6 +186,21 @@ def test_a_selection_is_not_the_whole_index(index: Path, tree: Path, tmp_path: P
     copy = tmp_path / "xref.db"
     copy.write_bytes(index.read_bytes())
     assert not _index(tree, copy, only=("src/*",)).unchanged
+
+
+def _die(_folder: Path) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_without_the_precompiled_header_it_takes_longer_and_finds_the_same(
+    index: Path, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_module, "_pch_task", _die)
+    summary = _index(tree, tmp_path / "x.db")
+    assert "the worker process died (SIGKILL)" in next(w for w in summary.warnings if "precompiled" in w)
+    sql = "SELECT path, line, col, caller_id, callee_id, evidence FROM calls ORDER BY 1, 2, 3, 4, 5"
+    assert _rows(tmp_path / "x.db", sql) == _rows(index, sql)
+    assert summary.files.keys() == {"ok"}
 
 
 def test_progress_counts_up_to_all(tree: Path, tmp_path: Path) -> None:

@@ -22,6 +22,9 @@ SCHEMA_VERSION = 1
 """PRAGMA user_version of an index. Raised whenever a public view changes; there is no migration: index again."""
 
 _CACHE_KIB = 256 * 1024
+_NO_PLACE = (
+    errno.EACCES, errno.EROFS, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP,
+)  # fmt: skip
 
 
 def open_index(path: Path) -> sqlite3.Connection:
@@ -65,7 +68,7 @@ def exclusive(path: Path) -> Iterator[None]:
     Raises `XrefError` (exit code 5) when another indexer is at work, or when the folder cannot be written.
     """
     lock = path.with_name(path.name + ".lock")
-    with _disk_errors(path):
+    with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = None
         while handle is None:
@@ -112,8 +115,8 @@ def _is_same_file(handle: int, path: Path) -> bool:
 
 
 @contextmanager
-def _disk_errors(path: Path) -> Iterator[None]:
-    """Turn "the disk is full" and "not writable" into an `XrefError` that names the file."""
+def disk_errors(path: Path) -> Iterator[None]:
+    """Turn "the disk is full" and "no index can be there" into an `XrefError` (exit code 5) that names the file."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -131,9 +134,10 @@ def _disk_errors(path: Path) -> Iterator[None]:
             raise XrefError(
                 f"{path}: the disk is full; free space, or name a --db elsewhere", ExitCode.UNUSABLE_INPUT
             ) from error
-        if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM, errno.ENOTDIR, errno.EISDIR):
+        if error.errno in _NO_PLACE:
+            reason = f"{error.filename} is no folder" if error.errno == errno.EEXIST else error.strerror
             raise XrefError(
-                f"{path} cannot be written ({error.strerror}): name a --db elsewhere", ExitCode.UNUSABLE_INPUT
+                f"{path} cannot be written ({reason}): name a --db elsewhere", ExitCode.UNUSABLE_INPUT
             ) from error
         raise
 
@@ -155,7 +159,7 @@ class IndexBuilder:
         self._lock = exclusive(self.path)
         self._lock.__enter__()
         try:
-            with _disk_errors(self.path):
+            with disk_errors(self.path):
                 self._remove_stale()
                 self.db = sqlite3.connect(self._partial, isolation_level=None)
                 for pragma in (
@@ -195,7 +199,7 @@ class IndexBuilder:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """The connection, with disk errors turned into `XrefError`."""
-        with _disk_errors(self.path):
+        with disk_errors(self.path):
             yield self.db
 
     def add_file(self, path: str, lang: Lang, sha256: str, size: int, mtime_ns: int, guard: str = "") -> None:

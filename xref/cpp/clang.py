@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable
-from ctypes import CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_int, c_uint, c_void_p
+from ctypes import CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_int, c_uint, c_ulong, c_void_p
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,10 @@ class CXSourceRange(Structure):
 
 class CXType(Structure):
     _fields_ = (("kind", c_int), ("data0", c_void_p), ("data1", c_void_p))
+
+
+class CXUnsavedFile(Structure):
+    _fields_ = (("name", c_char_p), ("contents", c_char_p), ("length", c_ulong))
 
 
 class CXSourceRangeList(Structure):
@@ -122,7 +126,6 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "clang_getCursorBinaryOperatorKind": (c_int, (CXCursor,)),
     "clang_getCursorUnaryOperatorKind": (c_int, (CXCursor,)),
     "clang_getClangVersion": (CXString, ()),
-    "clang_toggleCrashRecovery": (None, (c_uint,)),
     "clang_getCString": (c_char_p, (CXString,)),
     "clang_disposeString": (None, (CXString,)),
 }
@@ -170,7 +173,7 @@ def load() -> Any:
 
 def die_on_crash() -> None:
     """For a process that may die: a crash inside libclang ends it, instead of leaving it with what the parse held."""
-    load().clang_toggleCrashRecovery(0)
+    os.environ["LIBCLANG_DISABLE_CRASH_RECOVERY"] = "1"  # read by clang_createIndex
 
 
 def text(string: CXString) -> str:
@@ -263,13 +266,20 @@ class Index:
     def __init__(self, exclude_pch: bool = True) -> None:
         self._handle = load().clang_createIndex(int(exclude_pch), 0)
 
-    def parse(self, path: str, arguments: list[str], options: int) -> TranslationUnit:
-        """Parse `path` (absolute). Raises `ParseError` when there is no tree; errors in the code are diagnostics."""
+    def parse(self, path: str, arguments: list[str], options: int, content: str | None = None) -> TranslationUnit:
+        """Parse `path` (absolute), as if it held `content` when given.
+
+        Raises `ParseError` when there is no tree; errors in the code are diagnostics.
+        """
         encoded = [os.fsencode(a) for a in arguments]
         array = (c_char_p * len(encoded))(*encoded)
         handle = c_void_p()
+        unsaved, count = None, 0
+        if content is not None:
+            data = os.fsencode(content)
+            unsaved, count = byref(CXUnsavedFile(os.fsencode(path), data, len(data))), 1
         code = load().clang_parseTranslationUnit2(
-            self._handle, os.fsencode(path), array, len(encoded), None, 0, options, byref(handle)
+            self._handle, os.fsencode(path), array, len(encoded), unsaved, count, options, byref(handle)
         )
         if code or not handle.value:
             raise ParseError(code)

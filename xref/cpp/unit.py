@@ -9,6 +9,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -31,6 +32,8 @@ from xref.cpp.visitor import Visitor
 from xref.model import FileFacts, Lang, Status, shorten
 from xref.registry.cpp import CppRegistries
 
+_UMBRELLA = ".xref-umbrella.cc"
+"""The file in memory that includes the headers of a job. clang's -include cannot name a path with a quote."""
 _NOT_FOUND = re.compile(r"'(.+)' file not found")
 _STACK_BYTES = 512 << 20
 """Virtual memory for the walk's stack: libclang's visitor and Python take several frames per nested call."""
@@ -72,6 +75,7 @@ CUDA, but it reads it as C++ once they are gone, kernel launches apart."""
 _seen_externals: set[str] = set()
 """Keys of symbols that this process has named in facts that it delivered."""
 _index: list[Index] = []
+_deep: list[ThreadPoolExecutor] = []
 
 
 def build_pch(plan: CppPlan, folder: Path) -> Pch:
@@ -108,25 +112,20 @@ def index_unit(plan: CppPlan, pch: Pch, job: UnitJob) -> UnitResult:
 
 
 def _with_deep_stack(work: Callable[[], _Result]) -> _Result:
-    """Run `work` on a thread whose stack holds the deepest nest of calls that a unit may have."""
-    outcome: list[_Result] = []
-    failure: list[BaseException] = []
+    """Run `work` on a thread whose stack holds the deepest nest of calls that a unit may have.
 
-    def run() -> None:
+    One thread for the life of the process: a second one's stack may come before the first one's has gone.
+    """
+    if not _deep:
+        sys.setrecursionlimit(_RECURSION_LIMIT)
+        before = threading.stack_size(_STACK_BYTES)
         try:
-            outcome.append(work())
-        except BaseException as error:  # noqa: BLE001  # raised again in the caller's thread
-            failure.append(error)
-
-    sys.setrecursionlimit(_RECURSION_LIMIT)
-    before = threading.stack_size(_STACK_BYTES)
-    thread = threading.Thread(target=run)
-    thread.start()
-    threading.stack_size(before)
-    thread.join()
-    if failure:
-        raise failure[0]
-    return outcome[0]
+            thread = ThreadPoolExecutor(1)
+            thread.submit(int).result()  # a pool starts its thread with the first task
+        finally:
+            threading.stack_size(before)
+        _deep.append(thread)
+    return _deep[0].submit(work).result()
 
 
 def _index_unit(plan: CppPlan, pch: Pch, job: UnitJob) -> UnitResult:
@@ -183,9 +182,11 @@ def _parse_and_walk(
     )
     if pch.path:
         arguments += ["-include-pch", pch.path]
-    arguments += [part for header in job.included for part in ("-include", f"{plan.root}/{header}")]
-    main = "/dev/null" if job.included else f"{plan.root}/{job.main}"
-    with _index[0].parse(main, arguments, DETAILED_PREPROCESSING_RECORD | KEEP_GOING) as unit:
+    main, content = f"{plan.root}/{job.main}", None
+    lines = [_include_line(f"{plan.root}/{header}") for header in job.included]
+    if any(lines) or not job.main:
+        main, content = f"{plan.root}/{_UMBRELLA}", "".join(lines)
+    with _index[0].parse(main, arguments, DETAILED_PREPROCESSING_RECORD | KEEP_GOING, content) as unit:
         owned = {path: FileFacts(path, Lang.CPP, lines=_line_count(sources[path])) for path in job.owned}
         visitor = Visitor(plan.root, plan.known, owned, sources, CppRegistries(), set(_seen_externals))
         visitor.walk(unit.cursor)
@@ -199,6 +200,14 @@ def _parse_and_walk(
             _finish(plan, job, facts, sources[path], unit, errors, pch.missing)
             result.facts.append(facts)
     return result, errors
+
+
+def _include_line(path: str) -> str:
+    """The directive that includes `path`; "" for the file name that no directive can hold."""
+    for opening, closing in ('""', "<>"):
+        if closing not in path and "\n" not in path:
+            return f"#include {opening}{path}{closing}\n"
+    return ""
 
 
 def _clashing(plan: CppPlan, job: UnitJob, errors: list[Diagnostic]) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""The FFI uses that the index finds are checked against a count made in the plainest way: text of names, file by file."""
+"""The FFI uses that the index finds are checked against a count made in the plainest way: names, file by file."""
 
 from __future__ import annotations
 

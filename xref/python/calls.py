@@ -44,14 +44,18 @@ class CallCollector:
     def _explicit(self, callee: ast.expr, scope: Scope, site: SiteReport | None) -> None:
         context = self._context
         line, column = context.position(callee)
+        if site is not None and site.constructs and context.is_external(site.constructs):
+            made = context.resolver.resolve(callee, scope)
+            if made is not None and context.tree.kind(made) == "class":  # an enum: the checker names only enum.Enum
+                site = site._replace(constructs=made.key)
         if site is not None and self._emit(site, scope.symbol, line, column, everything=True):
             return
         target = context.resolver.resolve(callee, scope)
         if target is not None and self._by_name(target, scope.symbol, line, column):
             return
-        made = self._stored_lambda(callee, scope)
-        if made is not None:
-            self._add(Call(scope.symbol, made, Evidence.VALUE, line, column))
+        stored = self._stored_lambda(callee, scope)
+        if stored is not None:
+            self._add(Call(scope.symbol, stored, Evidence.VALUE, line, column))
             return
         if site is None:
             reason = (

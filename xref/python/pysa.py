@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from xref.python.declarations import member_key
 from xref.python.names import load_tree
 from xref.python.scratch import CALLS, TYPES, load_plan
+from xref.python.survey import ModuleTable
 
 Span = tuple[int, int, int, int]
 """First line, first byte column (0-based), last line, byte column behind the last one: as `ast` counts."""
@@ -28,9 +29,9 @@ class Types(NamedTuple):
     """The digest. `reports`: tree path -> offset and length of its call graph in the scratch folder's CALLS.
 
     `functions`, `classes`: module id -> local id -> key. `external`: keys of functions and classes that no file of the
-    plan declares -> kind; `stubs`: those of them that a stub inside the tree declares (compiled modules). `bases`,
-    `ancestors`: class key -> class keys (ancestors: the whole method resolution order). `overridden`: method key -> the
-    method that it overrides. `owners`: method key -> class key.
+    plan declares -> kind; `stubs`: those of them that are of the tree all the same (a compiled module's stub declares
+    them, or a call makes them). `bases`, `ancestors`: class key -> class keys (ancestors: the whole method resolution
+    order). `overridden`: method key -> the method that it overrides. `owners`: method key -> class key.
     """
 
     reports: dict[str, tuple[int, int]]
@@ -63,8 +64,8 @@ def main(scratch: Path, pysa: Path) -> None:
             graphs[file.path] = pysa / "call_graphs" / row["info_filename"]
         definitions = json.loads(report.read_bytes())
         module = file.module if file is not None else row["module_name"]
-        at = tree.modules[module]["at"] if file is not None and not file.is_stub and module in tree.modules else {}
-        _name_module(row["module_id"], module, definitions, at, types, inside=file is not None)
+        table = tree.modules.get(module) if file is not None and not file.is_stub else None
+        _name_module(row["module_id"], module, definitions, table, types, inside=file is not None)
         if file is None and path and Path(path).is_relative_to(plan.root):
             types.stubs.update(types.functions[row["module_id"]].values(), types.classes[row["module_id"]].values())
         relevant = {"classes": definitions["class_definitions"], "functions": definitions["function_definitions"]}
@@ -78,9 +79,9 @@ def main(scratch: Path, pysa: Path) -> None:
 
 
 def _name_module(
-    module_id: int, module: str, definitions: dict[str, Any], at: dict[tuple[int, int], str], types: Types, *,
-    inside: bool,
-) -> None:  # fmt: skip
+    module_id: int, module: str, definitions: dict[str, Any], table: ModuleTable | None, types: Types, *, inside: bool
+) -> None:
+    at = table["at"] if table is not None else {}
     functions = definitions["function_definitions"]
     classes = {int(local): row for local, row in definitions["class_definitions"].items()}
 
@@ -99,9 +100,13 @@ def _name_module(
         if where is None and inside and isinstance(row.get("parent"), dict) and "Class" in row["parent"]:
             # What a dataclass or an enum gets without writing it: its class stands for it.
             return types.classes[module_id][row["parent"]["Class"]["class_id"]]
-        found = member_key(module, at.get(span(where)[:2] if where else (0, 0)) or qualname(row))
+        suffix = at.get(span(where)[:2] if where else (0, 0)) or qualname(row)
+        found = member_key(module, suffix)
         if not inside:
             types.external[found] = kind
+        elif table is not None and suffix not in table["kinds"]:
+            types.external[found] = kind  # made by a call: `namedtuple(...)`, `Enum(...)`
+            types.stubs.add(found)
         return found
 
     named = types.classes[module_id] = {}

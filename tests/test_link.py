@@ -10,7 +10,7 @@ import pytest
 
 from xref import link as linker
 from xref.link import link
-from xref.model import Call, Evidence, FileFacts, KeyDef, KeyUse, Lang, Relation, Symbol, symbol_id
+from xref.model import Call, Evidence, FileFacts, KeyDef, KeyUse, Lang, Relation, Status, Symbol, symbol_id
 from xref.store import IndexBuilder, open_index
 
 
@@ -131,6 +131,31 @@ def test_a_prefix_of_too_many_keys_is_said_not_drawn(tmp_path: Path) -> None:
         ("a.cc", 5, _id("user"), "all.*", f"{count} keys under the prefix")
     ]
     assert db.execute("SELECT count(*) FROM key_relations").fetchone() == (count,)
+
+
+@pytest.mark.parametrize(
+    ("resolved", "status", "detail", "said"),
+    [
+        (10, "ok", "", []),
+        (9, "ok", "", []),
+        (8, "ok", "", ["1 of 9 uses of keys dangle (the registrations may have a form that this xref does not know"]),
+        (1, "degraded", "missing header dlpack.h", ["1 of 2 uses of keys dangle (1 C++ files miss a header"]),
+    ],
+)
+def test_uses_that_mostly_dangle_are_doubted(
+    tmp_path: Path, resolved: int, status: str, detail: str, said: list[str]
+) -> None:
+    """A macro that upstream renamed must not pass for a tree in which nobody registers anything."""
+    facts = FileFacts("a.cc", Lang.CPP, symbols=[_symbol("user"), _symbol("f")], key_defs=[_key("known", "f")])
+    facts.key_uses = [_use("known", line) for line in range(resolved)] + [_use("gone", 99)]
+    with IndexBuilder(tmp_path / "x.db") as builder:
+        builder.add_file("a.cc", Lang.CPP, "", 0, 0)
+        builder.add_facts(facts)
+        builder.set_status("a.cc", Status(status), detail, 1)
+        builder.flush_symbols()
+        with builder.writing() as db:
+            warnings = link(db)
+    assert [warning.startswith(start) for warning, start in zip(warnings, said, strict=True)] == [True] * len(said)
 
 
 CLASSES = {"Base": "", "Left": "Base", "LeftLeaf": "Left", "Right": "Base"}

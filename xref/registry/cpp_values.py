@@ -100,15 +100,12 @@ def _constant(declaration: CXCursor, depth: int, variables: bool) -> str | None:
 
 
 def unquote(literal: str) -> str:
-    """The text of a C++ string literal as libclang spells it: escaped, non-ASCII text byte by byte."""
+    """The text of a C++ literal of char as libclang spells it: escaped, non-ASCII text byte by byte."""
     body = literal[literal.find('"') + 1 : literal.rfind('"')]
     if "\\" not in body:
         return body
     decoded = codecs.decode(body.encode("latin-1", "backslashreplace"), "unicode_escape")
-    try:
-        return decoded.encode("latin-1").decode("utf-8", "replace")
-    except UnicodeEncodeError:  # a wide literal: its escapes are characters
-        return decoded
+    return decoded.encode("latin-1", "replace").decode("utf-8", "replace")
 
 
 class Found(NamedTuple):

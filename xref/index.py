@@ -28,6 +28,7 @@ from xref.link import link
 from xref.model import ExitCode, FileFacts, Lang, Status, XrefError
 from xref.store import IndexBuilder, disk_errors, open_index, read_meta
 from xref.summary import IndexSummary, summarize
+from xref.trace.join import join_known_runs
 from xref.tree import SourceFile, Tree, find_tree
 from xref.workers import Failure, Task, Workers
 
@@ -94,7 +95,10 @@ def run_index(options: IndexOptions, progress: Progress = lambda _done, _total, 
             run.warnings += link(db)
         builder.set_meta(_meta(run, identity, toolchain.version if toolchain else "none", started))
         builder.publish()
-    return summarize(options.db, unchanged=False, seconds=time.monotonic() - started)
+    runs = join_known_runs(options.db)
+    summary = summarize(options.db, unchanged=False, seconds=time.monotonic() - started)
+    summary.warnings += runs
+    return summary
 
 
 @contextmanager

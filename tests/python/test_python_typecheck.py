@@ -78,7 +78,7 @@ def test_a_missing_type_checker_costs_the_types_only(tmp_path: Path, monkeypatch
         ("kill -SEGV $$", "no types: the type checker was killed by signal 11"),
         ("echo 'thread panicked' >&2; exit 101", "exit code 101 (thread panicked)"),
         ("exit 0", "no types: the type checker wrote no report"),
-        ("sleep 60", "no types: the type checker did not finish within 1 s"),
+        ("exec sleep 60", "no types: the type checker did not finish within 1 s"),
     ],
 )
 def test_a_type_checker_that_fails_costs_the_types_only(

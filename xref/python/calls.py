@@ -57,7 +57,9 @@ class CallCollector:
         if stored is not None:
             self._add(Call(scope.symbol, stored, Evidence.VALUE, line, column))
             return
-        if site is None:
+        if target is not None and context.tree.kind(target) in ("variable", "field"):
+            reason = f"the callee is whatever the variable {target.dotted} holds"
+        elif site is None:
             reason = (
                 "the type checker did not look at this code"
                 if context.report is not None

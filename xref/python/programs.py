@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 
@@ -23,22 +21,23 @@ def start_program(command: list[str], folder: Path, *, own_code: bool = False) -
         home = str(Path(__file__).parents[2])
         environment["PYTHONPATH"] = home
     return subprocess.Popen(
-        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        start_new_session=True,
-    )  # fmt: skip
+        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
 
 
 def finish(process: subprocess.Popen[bytes], timeout: float | None = None) -> tuple[str, str]:
     """Wait for the program; what it wrote to its output and its errors.
 
-    Whatever ends the waiting early (`subprocess.TimeoutExpired` after `timeout` seconds, Ctrl-C) ends the program and
-    all that it started, and is raised.
+    Whatever ends the waiting early (`subprocess.TimeoutExpired` after `timeout` seconds, Ctrl-C) ends the program, and
+    is raised. A terminal's Ctrl-C reaches the program by itself: it stays in our process group.
     """
     try:
         output, errors = process.communicate(timeout=timeout)
     except BaseException:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        process.kill()
+        process.wait()
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
         raise
     return output.decode("utf-8", "replace"), errors.decode("utf-8", "replace")

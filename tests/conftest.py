@@ -6,6 +6,7 @@ Names, paths and lines are those of TVM main (src/relax/transform/fuse_tir.cc, p
 
 from __future__ import annotations
 
+import signal
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -30,6 +31,10 @@ from xref.model import (
     symbol_id,
 )
 from xref.store import IndexBuilder, open_index
+
+# A shell that starts the tests in the background ignores Ctrl-C for them; what they start would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 Run = Callable[..., tuple[int, str, str]]
 

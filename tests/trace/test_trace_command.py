@@ -52,6 +52,16 @@ def test_output_and_exit_code_are_the_scripts_own(tmp_path: Path, what: str) -> 
         assert made.run.tvm_version == "0.99.0"
 
 
+def test_what_xref_is_to_ignore_its_command_ignores(tmp_path: Path) -> None:
+    path = script(tmp_path, "import tvm, os, signal; os.kill(os.getpid(), signal.SIGINT); print('unmoved')")
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        untraced, made = plain(tmp_path, "python", path), traced(tmp_path, "python", path)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert untraced[:2] == (made.code, made.out) == (0, "unmoved\n")
+
+
 FORMS = {
     "script": ("script.py", "a", "-c", "--", "-q"),
     "script in a folder": ("folder/script.py",),

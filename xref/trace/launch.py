@@ -100,9 +100,17 @@ def _signals_left_to_command() -> Iterator[list[subprocess.Popen[Any]]]:
         for process in child:
             process.send_signal(number)
 
-    # Handlers, not SIG_IGN: the command would inherit that.
-    before = {number: signal.signal(number, lambda _number, _frame: None) for number in _LEFT_TO_TERMINAL}
-    before |= {number: signal.signal(number, forward) for number in _FORWARDED}
+    # Handlers, not SIG_IGN: the command would inherit that. What xref was started to ignore (nohup, a background job
+    # of a script), the command ignores too, as it would without xref.
+    handlers = {
+        **dict.fromkeys(_LEFT_TO_TERMINAL, lambda _number, _frame: None),
+        **dict.fromkeys(_FORWARDED, forward),
+    }
+    before = {
+        number: signal.signal(number, handler)
+        for number, handler in handlers.items()
+        if signal.getsignal(number) is not signal.SIG_IGN
+    }
     try:
         yield child
     finally:

@@ -203,10 +203,10 @@ class Calls(Walk):
 
     def _static_type(self, cursor: CXCursor) -> str:
         """The class that a virtual call's receiver is declared to be; "" when libclang does not say."""
-        kind = self.library.clang_Cursor_getReceiverType(cursor)
-        pointee = self.library.clang_getPointeeType(kind)
-        canonical = self.library.clang_getCanonicalType(pointee if pointee.kind else kind)
-        receiver = self.declarations.of(self.library.clang_getTypeDeclaration(canonical))
+        # canonical first: an alias of a pointer (the result of TVM's `ObjectRef::operator->`) has no pointee itself
+        declared = self.library.clang_getCanonicalType(self.library.clang_Cursor_getReceiverType(cursor))
+        pointee = self.library.clang_getPointeeType(declared)
+        receiver = self.declarations.of(self.library.clang_getTypeDeclaration(pointee if pointee.kind else declared))
         return receiver.qualname if receiver is not None else ""
 
     def _unresolved_call(self, cursor: CXCursor, call: OpenCall, facts: FileFacts) -> None:

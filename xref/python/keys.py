@@ -138,7 +138,7 @@ class KeyCollector:
     def _stored_functions(self) -> None:
         """`f = get_global_func("n")` or `f = _ffi_api.n`, the name's only assignment: each `f(...)` runs the key."""
         context = self._context
-        stored: dict[tuple[int, str], str] = {}
+        stored: dict[tuple[int, str], tuple[str, bool]] = {}
         for scope in context.walk.scopes:
             for name, values in scope.stores.items():
                 key = self._stored_key(values[0], scope) if len(values) == 1 and values[0] is not None else None
@@ -150,18 +150,21 @@ class KeyCollector:
             if not isinstance(call.func, ast.Name):
                 continue
             _, owner = context.resolver.binding(call.func.id, scope)
-            key = stored.get((id(owner), call.func.id)) if owner is not None else None
-            if key:
+            known = stored.get((id(owner), call.func.id)) if owner is not None else None
+            if known:
+                stored_key, optional = known
                 line, column = context.position(call.func)
-                self._facts.uses.append(python_ffi.attribute_use(key, line, column, scope.symbol, called=True))
+                use = python_ffi.attribute_use(stored_key, line, column, scope.symbol, called=True, optional=optional)
+                self._facts.uses.append(use)
 
-    def _stored_key(self, value: ast.expr, scope: Scope) -> str | None:
-        target = None
+    def _stored_key(self, value: ast.expr, scope: Scope) -> tuple[str, bool] | None:
+        """The key that the value looks up, and whether the look-up says that there may be none."""
         if isinstance(value, ast.Attribute):
             target = self._context.resolver.resolve(value, scope)
-            return target.name if target is not None and target.kind == "ffi" else None
+            return (target.name, False) if target is not None and target.kind == "ffi" else None
         if isinstance(value, ast.Call):
             target = self._context.resolver.resolve(value.func, scope)
             if target is not None and among(target.dotted, python_ffi.GET_FORMS) and value.args:
-                return literal(value.args[0])
+                name = literal(value.args[0])
+                return (name, python_ffi.allows_missing(value)) if name else None
         return None

@@ -94,6 +94,12 @@ def _register(site: Site, facts: KeyFacts) -> None:
     facts.definitions.append(KeyDef(REGISTRY, name, PYTHON, site.line, symbol, "", note))
 
 
+def allows_missing(call: ast.Call) -> bool:
+    """Whether a call of a `GET_FORMS` function says that there may be no such key."""
+    given = next((word.value for word in call.keywords if word.arg == "allow_missing"), None)
+    return is_true(given if given is not None else call.args[1] if len(call.args) > 1 else None)
+
+
 def attribute_use(name: str, line: int, column: int, within: int, *, called: bool, optional: bool = False) -> KeyUse:
     """A use of an FFI function through a module that is filled from its namespace."""
     return KeyUse(REGISTRY, name, PYTHON, line, column, within, called, optional)

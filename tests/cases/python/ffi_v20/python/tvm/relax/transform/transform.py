@@ -65,3 +65,6 @@ def look_up(kind):
     tvm.get_global_func(f"device_api.{kind}")
     tvm.get_global_func("relax." "joined")()
     tvm.get_global_func(kind)
+    stored = tvm.get_global_func("relax.maybe_stored", True)
+    if stored:
+        stored(1)

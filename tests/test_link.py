@@ -105,6 +105,25 @@ def test_using_a_key_calls_what_every_definition_runs(tmp_path: Path) -> None:
     assert _edges(db, Evidence.REGISTRY) == [("user", "f", 10, "k"), ("user", "g", 10, "k")]
 
 
+def test_a_key_of_a_virtual_method_reaches_its_overriders(tmp_path: Path) -> None:
+    facts = FileFacts(
+        "a.cc", Lang.CPP, key_defs=[_key("ScheduleSplit", "Node::Split")], key_uses=[_use("ScheduleSplit", 3)]
+    )
+    facts.symbols = [
+        _symbol("user"),
+        _symbol("Node", "class"),
+        _symbol("Concrete", "class"),
+        _symbol("Node::Split", "method", "Node"),
+        _symbol("Concrete::Split", "method", "Concrete"),
+    ]
+    facts.relations = [
+        Relation(_id("Concrete"), "base", _id("Node")),
+        Relation(_id("Concrete::Split"), "overrides", _id("Node::Split")),
+    ]
+    db = _linked(tmp_path / "x.db", facts)
+    assert _edges(db, Evidence.VIRTUAL) == [("user", "Concrete::Split", 3, "Node")]
+
+
 def test_a_prefix_reaches_every_key_below_it(tmp_path: Path) -> None:
     keys = [_key("build.c", "f"), _key("build.llvm", "g"), _key("builder", "h"), _key("build.")]
     db = _keys(tmp_path / "x.db", keys, [_use("build.*", 5), _use("build.*", 6)])

@@ -111,7 +111,8 @@ def _link_keys(db: sqlite3.Connection) -> None:
 def _link_virtual_calls(db: sqlite3.Connection) -> None:
     """A virtual call may run each overrider of its method that belongs to the receiver's static type or a class below.
 
-    `via` of such a call is the static type's qualified name, as the extractor saw it.
+    `via` of such a call is the static type's qualified name, as the extractor saw it. A key that runs a virtual method
+    (`def_method("s_tir.schedule.ScheduleSplit", &ScheduleNode::Split)`) dispatches from the method's own class.
     """
     overriders: dict[Id, list[Id]] = defaultdict(list)
     derived: dict[Id, list[Id]] = defaultdict(list)
@@ -128,6 +129,11 @@ def _link_virtual_calls(db: sqlite3.Connection) -> None:
     calls = db.execute(
         "SELECT c.caller_id, c.callee_id, c.file_id, c.line, c.col, c.via FROM call c JOIN file f ON f.id = c.file_id"
         " WHERE c.evidence = 'direct' AND c.via <> '' AND f.lang = 'cpp'"
+    ).fetchall()
+    calls += db.execute(
+        "SELECT c.caller_id, c.callee_id, c.file_id, c.line, c.col, o.qualname FROM call c"
+        " JOIN symbol m ON m.id = c.callee_id JOIN symbol o ON o.id = m.parent_id"
+        " WHERE c.evidence = 'registry' AND m.kind = 'method' AND m.lang = 'cpp'"
     ).fetchall()
     for caller, callee, file_id, line, col, via in calls:
         if callee not in all_overriders:

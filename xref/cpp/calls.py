@@ -132,11 +132,15 @@ class Calls(Walk):
         self.open_calls.append(call)
         self.descend(cursor)
         self.open_calls.pop()
-        if not call.line:
+        is_implicit = not call.line
+        if is_implicit:
             call.file, call.line, call.col = self.position(cursor)
         facts = self.facts.get(call.file)
         if facts is None:
             return CONTINUE
+        if is_implicit and callee is not None and callee.is_function:
+            # a constructor, conversion or operator that no token names is used here all the same
+            self.add_ref(facts, callee.id, call.line, call.col, Role.CALL)
         scope = self.scope
         if callee is None:
             self._unresolved_call(cursor, call, facts)

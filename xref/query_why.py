@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Container
 
 from xref.query_answers import CLASSES, base_methods
 from xref.query_names import SymbolRow, like_escape
@@ -29,8 +30,11 @@ _KIND_REASONS = {
 _DATA_KINDS = ("field", "variable", "enumerator", "enum", "typedef", "attribute", "property", "constant")
 
 
-def why_no_callers(db: sqlite3.Connection, match: Match) -> str | None:
-    """None when a caller in the symbol's own language is known; else the sentence that says why there is none."""
+def why_no_callers(db: sqlite3.Connection, match: Match, spelled: Container[str] | None = None) -> str | None:
+    """None when a caller in the symbol's own language is known; else the sentence that says why there is none.
+
+    `spelled` holds every word of the unresolved calls: who asks of many symbols need not search them for each.
+    """
     symbol = match.symbol
     if any(site.lang == symbol.lang or (site.lang, symbol.lang) == ("cython", "cpp") for site in match.calls):
         return None
@@ -44,12 +48,12 @@ def why_no_callers(db: sqlite3.Connection, match: Match) -> str | None:
         *([] if keys else _kind_reasons(db, symbol)),
         *_class_reasons(db, symbol),
     ]
-    spelled = _spelled(db, symbol)
+    unresolved = _spelled(db, symbol) if spelled is None or symbol.name in spelled else []
     if not reasons:
         reasons.append(
             f"nothing that was read in the tree calls it, takes its address or registers it{_unread(db, symbol)}"
         )
-    return f"{lead}: " + "; ".join(reasons + spelled)
+    return f"{lead}: " + "; ".join(reasons + unresolved)
 
 
 def _key_reasons(db: sqlite3.Connection, match: Match) -> list[str]:

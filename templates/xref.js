@@ -63,7 +63,7 @@ const xrefSearch = {
   function score(name, lower, query, low, pattern) {
     if (name === query) return [0, 0, name.length];
     if (lower === low) return [1, 0, name.length];
-    if (lower.startsWith(low)) return [name.startsWith(query) ? 2 : 3, 0, low.length];
+    if (lower.startsWith(low)) return [name.startsWith(query) ? 2 : 2.2, 0, low.length];
     const hump = pattern && pattern.exec(name);
     if (hump && hump.index === 0) return [4, 0, hump[0].length];
     let at = lower.indexOf(low);

@@ -30,3 +30,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     db = site_case.make(folder)
     site_case.add_run(db)
     return Site(db, folder / "out", build_site(db, folder / "out", 1, lambda *_: None))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tests that need a browser can be left out with `-m 'not browser'`."""
+    config.addinivalue_line("markers", "browser: needs chromium (Debian's) and playwright")

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
+_BASE = re.compile(r"<base href=([^\s>]+)>")
 _TAG = re.compile(r"<[a-zA-Z](?:[^<>\"']|\"[^\"]*\"|'[^']*')*>")
 _ATTRIBUTE = re.compile(r"\s(id|href|src|aria-labelledby|aria-controls)=(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"']+))")
 _LINE = re.compile(r"L(\d+)$")
@@ -63,7 +64,12 @@ def check_site(folder: Path) -> SiteCheck:
         found: list[str] = []
         mentioned: list[str] = []
         positions = array("i")
-        for attribute, value in _attributes(path.read_text(encoding="utf-8")):
+        html = path.read_text(encoding="utf-8")
+        base = _BASE.search(html)
+        folder_of = posixpath.join(posixpath.dirname(page), base[1] if base else "")
+        for attribute, value in _attributes(html):
+            if base and value == base[1] and attribute == "href":
+                continue
             if attribute == "id":
                 found.append(value)
             elif attribute.startswith("aria"):
@@ -72,7 +78,7 @@ def check_site(folder: Path) -> SiteCheck:
                 if not value.startswith("data:"):
                     result.problems.append(Problem(page, f"leaves the site: {value}"))
             else:
-                target = _resolve(page, value)
+                target = _resolve(page, folder_of, value, based=bool(base))
                 if target not in targets:
                     targets[target] = len(names)
                     names.append(target)
@@ -115,10 +121,10 @@ def _page_ids(page: str, found: list[str], result: SiteCheck) -> _PageIds:
     return _PageIds(frozenset(others), len(lines))
 
 
-def _resolve(page: str, link: str) -> str:
-    """A link of a page as a path below the site's folder, with its anchor."""
+def _resolve(page: str, folder: str, link: str, *, based: bool) -> str:
+    """A link of a page as a path below the site's folder, with its anchor; `folder` is what links are relative to."""
     path, mark, anchor = link.partition("#")
-    whole = posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(path))) if path else page
+    whole = posixpath.normpath(posixpath.join(folder, unquote(path))) if path or based else page
     return f"{whole}#{unquote(anchor)}" if mark else whole
 
 

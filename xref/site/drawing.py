@@ -15,11 +15,11 @@ from xref.site.drawable import HUB_CALLERS
 from xref.site.facts import STRENGTH
 from xref.site.links import Linker
 
-NODE_CAP = 40
+NODE_CAP = 32
 """Nodes of a drawing, keys and "+N more" included."""
 _NEAR = 13
 """Neighbours of the middle on each side, more when the other side has fewer."""
-_FAR = 4
+_FAR = 3
 """Neighbours of each of those."""
 _QUIET_KINDS = ("constructor", "destructor", "conversion", "class", "struct", "typedef", "macro", "variable", "field")
 

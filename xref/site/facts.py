@@ -132,6 +132,17 @@ def gather(db: sqlite3.Connection, ids: Collection[Id], *, runs: bool) -> dict[I
     return facts
 
 
+def calls_to(db: sqlite3.Connection, ids: Collection[Id]) -> list[Site]:
+    """The calls of any of `ids`."""
+    if not ids:
+        return []
+    rows = db.execute(
+        "SELECT caller_id, evidence, path, line, col, via FROM calls WHERE callee_id IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(ids)),),
+    )
+    return [Site._make(row) for row in rows]
+
+
 def _add_keys(db: sqlite3.Connection, facts: dict[Id, Facts], pairs: Iterable[tuple[object, ...]]) -> None:
     owners: dict[tuple[str, str], set[Id]] = {}
     for id_, registry, name in pairs:

@@ -57,6 +57,11 @@ class Name(NamedTuple):
         return f"{owner}{separator}{self.name}" if owner and owner != "(anonymous)" else self.name
 
 
+def is_constructor(name: Name) -> bool:
+    """Whether calling a class runs this member of it."""
+    return name.kind == "constructor" or name.name in ("__init__", "__new__")
+
+
 def load_names(db: sqlite3.Connection, files: dict[str, int]) -> dict[Id, Name]:
     """The symbols of an index without locals. `files` maps paths to positions."""
     marks = ", ".join("?" * len(LOCAL_KINDS))

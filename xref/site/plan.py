@@ -17,7 +17,7 @@ from typing import NamedTuple
 from xref.model import Id, Status
 from xref.site import drawable, urls
 from xref.site.callgraph import CallGraph, load_graph, load_observed
-from xref.site.names import CONTAINERS, Name, load_aliases, load_names, load_parameters
+from xref.site.names import CONTAINERS, Name, is_constructor, load_aliases, load_names, load_parameters
 from xref.site.packing import Packing, pack
 from xref.site.sources import SourceFile, State, examine, tree_root
 from xref.store import open_index, read_meta
@@ -96,6 +96,10 @@ class SitePlan:
             paths.sort(key=lambda path: (path.count("."), len(path), path))
         return result
 
+    def constructors(self, id_: Id) -> list[Id]:
+        """What runs when a class is called."""
+        return [inner for inner in self.children.get(id_, ()) if is_constructor(self.names[inner])]
+
     def title(self) -> str:
         """What the tree is called: "tvm 0.26.dev0"."""
         return " ".join(filter(None, (self.meta.get("project", "") or "tree", self.meta.get("tvm_version", ""))))
@@ -170,7 +174,7 @@ def _runs(db: sqlite3.Connection) -> list[Run]:
 def _add_constructors(names: dict[Id, Name], callers: dict[Id, int]) -> None:
     """Calling a class runs its constructor: the class counts the callers of both."""
     for id_, name in names.items():
-        if name.kind == "constructor" or name.name in ("__init__", "__new__"):
+        if is_constructor(name):
             parent = name.parent
             if parent in names and names[parent].kind in CONTAINERS and id_ in callers:
                 callers[parent] = callers.get(parent, 0) + callers[id_]

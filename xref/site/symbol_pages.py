@@ -35,6 +35,7 @@ SMALL_EXCERPT = 3
 _LEAD_LINES = 3
 _CHUNK = 400
 """Symbols whose facts are read at once: bounds the memory of a worker."""
+_LOCAL_LINK = re.compile(r"<a class=v href=#L\d+>([^<]*)</a>")
 _FOLDED = (
     ("constructors, conversions and operators", "quiet"),
     ("outside the tree", "outside"),
@@ -85,6 +86,7 @@ class SymbolPages:
         self._dot = dot
         self._site = site
         self._drawer = Drawer(linker)
+        self._spelled = view.unresolved_words(db)
         self.drawn = 0
 
     def of_file(self, position: int, code: Code) -> Iterator[Output]:
@@ -165,24 +167,27 @@ class SymbolPages:
         short = self._plan.packing.code[id_]
         sites = view.caller_sites(self._db, linker, facts)
         callers = call_list(linker, id_, sites, "callers", short, spelled=name.name)
-        written, *folded = view.calls_of(linker, facts, short, view.split_callees(linker, facts, macros))
+        lines, first, rest = self._excerpt(facts, code, EXCERPT_LINES if own else SMALL_EXCERPT)
+        written, *folded = view.calls_of(
+            linker, facts, short, view.split_callees(linker, facts, macros), brief=not own and bool(lines)
+        )
         more = [(words, part, calls) for (words, part), calls in zip(_FOLDED, folded, strict=True) if calls.total]
         path = self._plan.files[name.file].path if name.file >= 0 else ""
         members = view.members(linker, id_) if own else []
         callable_ = view.is_callable(name, callers, written)
         speaks = callable_ and (name.kind != "module" or callers.total > 0)
-        lines, first, rest = self._excerpt(facts, code, EXCERPT_LINES if own else SMALL_EXCERPT)
         keys = view.key_views(linker, facts.keys)
         return SymbolView(
             id=id_, code=short, own_page=own, name=name, label=linker.label(id_), scope=view.scope_of(linker, name),
             parameters=self._plan.parameters.get(id_, ""),
             signature=facts.signature if own or not lines else "", doc=clean_doc(facts.doc, name.lang), place=linker.place(path, name.line),
-            end_line=name.end_line, places=[(at.kind, linker.place(at.path, at.line)) for at in facts.places],
+            end_line=name.end_line, places=[(at.kind, linker.place(at.path, at.line)) for at in facts.places
+                    if (at.path, at.line) != (path, name.line)],
             public=self._plan.public.get(id_, []), traits=view.traits(name, facts),
             code_lines=lines, code_first=first, code_more=rest, drawing=drawn.svg,
             drawing_note=drawn.note, legend=drawn.legend,
             callers=callers,
-            why_none=linker.sentence(view.why_none(self._db, linker, facts, sites) if speaks else None),
+            why_none=linker.sentence(view.why_none(self._db, linker, facts, sites, self._spelled) if speaks else None),
             callees=written, more_callees=more,
             why_no_callees=linker.sentence(
                 self._why_no_callees(id_)
@@ -209,11 +214,9 @@ class SymbolPages:
         start = lead(code.text.rows, name.line) if name.kind != "module" else name.line
         end = max(name.end_line, name.line)
         stop = end if end - start + 1 <= limit + 3 else start + limit - 1
-        code_ = self._plan.packing.address[facts.id]
-        root = urls.root_of(code_)
-        source = root + urls.source_url(self._plan.files[name.file].path)
+        root = urls.root_of(self._plan.packing.address[facts.id])
         html = "".join(f"<span>{line}</span>" for line in code.lines[start - 1 : stop])
-        html = html.replace("href=#L", f"href={source}#L")
+        html = _LOCAL_LINK.sub(r"\1", html)  # their line is in sight, and their addresses would be a third of the page
         return Markup(with_root(html, root)), start, end - stop
 
     def _page(self, page: Page, views: Sequence[SymbolView], position: int) -> Output:
@@ -221,11 +224,11 @@ class SymbolPages:
         file = self._plan.files[position] if position >= 0 else None
         title = views[0].label if page.main is not None else file.path if file else "Symbols from outside the tree"
         table = self._table(position) if page.main is None and file else []
-        return Output(page.url, render(
+        return Output(page.url, based(page.url, render(
             "symbol.html.j2", title=title, site=self._site, root=root, views=views, table=table,
             heading=file.path.rpartition("/")[2] if file else title,
             file_href=urls.source_url(file.path) if file else None, file_path=file.path if file else "",
-        ))  # fmt: skip
+        )))  # fmt: skip
 
     def _table(self, position: int) -> list[TableItem]:
         plan = self._plan
@@ -245,7 +248,7 @@ class SymbolPages:
         references = shown.references
         for number, roles in enumerate(references.pages, 2):
             yield self._more(shown, "references", "references", number, len(references.pages) + 1,
-                             references.total - references.calls, None, roles)  # fmt: skip
+                             references.listed, None, roles)  # fmt: skip
 
     def _call_pages(self, shown: SymbolView, noun: str, part: str, calls: CallList) -> Iterator[Output]:
         for number, groups in enumerate(calls.pages, 2):
@@ -255,14 +258,28 @@ class SymbolPages:
               groups: object, roles: object) -> Output:  # fmt: skip
         url = urls.more_url(shown.code, part, number)
         first = (FIRST_ROWS if groups is not None else view.FIRST_REFERENCES) + (number - 2) * MORE_ROWS + 1
-        return Output(url, render(
+        return Output(url, based(url, render(
             "more.html.j2", title=f"{noun} of {shown.label}, page {number}", site=self._site, root=urls.root_of(url),
             noun=noun, label=shown.label, back=self._plan.packing.address[shown.id], first=first,
             last=min(first + MORE_ROWS - 1, total), total=total, page=number, pages=pages,
             previous=urls.more_url(shown.code, part, number - 1) if number > 2 else None,
             next=urls.more_url(shown.code, part, number + 1) if number < pages else None,
             groups=groups, roles=roles,
-        ))  # fmt: skip
+        )))  # fmt: skip
+
+
+_ADDRESS = re.compile(r'(<[^<>]* (?:href|src)="?)(#|(?:\.\./)+(?:source/)?)')
+
+
+def based(url: str, html: str) -> str:
+    """A page of symbols with its addresses relative to `source/`, where most of them lead.
+
+    There are over a million, and their way out of the page's folder was a twelfth of the whole site.
+    """
+    root = urls.root_of(url)
+    short = {"#": f"../{url}#", root: "../", f"{root}source/": ""}
+    html = _ADDRESS.sub(lambda match: match[1] + short[match[2]], html)
+    return html.replace("<meta charset=utf-8>\n", f"<meta charset=utf-8>\n<base href={root}source/>\n", 1)
 
 
 def _note(drawing: Drawing) -> str:

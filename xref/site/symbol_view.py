@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from xref import query_answers, query_why
 from xref.model import Evidence, Id
 from xref.query_types import CallSite, KeyDefRow, Match
 from xref.site.calls import MORE_ROWS, CallList, Further, call_list, further
-from xref.site.facts import Facts, Ran, Reference, Site
+from xref.site.facts import Facts, Ran, Reference, Site, calls_to
 from xref.site.keys import Key
 from xref.site.links import Line, Linker, SymbolLink
 from xref.site.names import CONTAINERS, LOCAL_KINDS, RUNNABLE, Name
@@ -24,6 +25,7 @@ MEMBERS_SHOWN = 300
 _WRAPPER_CALLERS = 40
 _MOST_WRAPPERS = 4
 """A key that more functions than this call is an interface, not the other side of one wrapper."""
+_WORD = re.compile(r"\w+")
 _UPS = {"base": "Derives from", "overrides": "Overrides", "specializes": "Specialises", "counterpart": "Other side"}
 _DOWNS = {"base": "Derived classes", "overrides": "Overridden by", "specializes": "Specialisations",
           "counterpart": "Other side"}  # fmt: skip
@@ -68,6 +70,11 @@ class ReferenceList:
     further: list[Further] = field(default_factory=list)
     pages: list[list[RoleReferences]] = field(default_factory=list)
 
+    @property
+    def listed(self) -> int:
+        """References that are not shown among the callers."""
+        return self.total - self.calls
+
 
 class KeyView(NamedTuple):
     """A key that runs or names the symbol: registrations, and uses by status with the function around each."""
@@ -81,10 +88,11 @@ class KeyView(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A symbol inside another."""
+    """A symbol inside another. `line` is set when it stands in the same file."""
 
     symbol: SymbolLink
     name: str
+    line: int
     callers: int
     refs: int
 
@@ -148,7 +156,7 @@ class SymbolView:
         numbers = (
             (self.callers.total, "caller", "callers"),
             (self.callee_total, "callee", "callees"),
-            (self.references.total, "reference", "references"),
+            (self.references.total, "reference", "references" if self.references.listed else "callers"),
             (len(self.keys), "key", "keys"),
         )
         return [item for item in numbers if item[0]]
@@ -211,9 +219,15 @@ def split_callees(linker: Linker, facts: Facts, macros: dict[tuple[str, int, int
     return written, quiet, outside, expanded
 
 
+def _by_place(site: Site) -> tuple[str, int, int, str, Id]:
+    return site.path, site.line, site.col, site.evidence, site.other
+
+
 def caller_sites(db: sqlite3.Connection, linker: Linker, facts: Facts) -> list[Site]:
     """The calls of a symbol, of a class also those of its constructors, of an override also those of its base."""
     sites = list(facts.callers)
+    if linker.name(facts.id).kind in CONTAINERS:
+        sites = sorted({*sites, *calls_to(db, linker.plan.constructors(facts.id))}, key=_by_place)
     if any(kind == "overrides" for kind, _ in facts.ups):
         row = query_answers.symbol_rows(db, [facts.id]).get(facts.id)
         known = {(site.other, site.path, site.line, site.col) for site in sites}
@@ -228,7 +242,14 @@ def caller_sites(db: sqlite3.Connection, linker: Linker, facts: Facts) -> list[S
     return sites
 
 
-def why_none(db: sqlite3.Connection, linker: Linker, facts: Facts, sites: Sequence[Site]) -> str | None:
+def unresolved_words(db: sqlite3.Connection) -> frozenset[str]:
+    """The words of all calls that could not be resolved."""
+    return frozenset(word for (text,) in db.execute("SELECT text FROM unresolved") for word in _WORD.findall(text))
+
+
+def why_none(
+    db: sqlite3.Connection, linker: Linker, facts: Facts, sites: Sequence[Site], spelled: frozenset[str]
+) -> str | None:
     """Why no caller in the symbol's own language is known, in the words of `xref callers`; None when one is."""
     name = linker.name(facts.id)
     langs = {linker.name(site.other).lang for site in sites}
@@ -247,7 +268,7 @@ def why_none(db: sqlite3.Connection, linker: Linker, facts: Facts, sites: Sequen
         for at in key.definitions
         if at.symbol == facts.id
     ]
-    return query_why.why_no_callers(db, Match(row, keys=keys, calls=calls))
+    return query_why.why_no_callers(db, Match(row, keys=keys, calls=calls), spelled)
 
 
 def reference_list(linker: Linker, facts: Facts, code: str, *, called: bool) -> ReferenceList:
@@ -321,8 +342,10 @@ def relations(linker: Linker, facts: Facts) -> list[tuple[str, list[SymbolLink]]
 def members(linker: Linker, id_: Id) -> list[Member]:
     """The symbols written inside another, in the order of the code."""
     plan = linker.plan
+    own = plan.names[id_].file
     return [
-        Member(linker.symbol(inner), plan.names[inner].name + plan.parameters.get(inner, ""), plan.callers.get(inner, 0), plan.refs.get(inner, 0))
+        Member(linker.symbol(inner), plan.names[inner].name + plan.parameters.get(inner, ""),
+               plan.names[inner].line if plan.names[inner].file == own else 0, plan.callers.get(inner, 0), plan.refs.get(inner, 0))
         for inner in plan.children.get(id_, ())
         if plan.names[inner].kind not in LOCAL_KINDS and inner not in plan.aliases
     ]
@@ -359,10 +382,12 @@ def is_callable(name: Name, calls: CallList, callees: CallList) -> bool:
     return name.kind in RUNNABLE or name.kind in CONTAINERS[:3] or bool(calls.total or callees.total)
 
 
-def calls_of(linker: Linker, facts: Facts, code: str, parts: tuple[list[Site], ...]) -> tuple[CallList, ...]:
-    """The lists of callees, in the order of `split_callees`."""
+def calls_of(
+    linker: Linker, facts: Facts, code: str, parts: tuple[list[Site], ...], *, brief: bool
+) -> tuple[CallList, ...]:
+    """The lists of callees, in the order of `split_callees`; `brief`: none shows its lines."""
     directions = ("callees", "quiet", "outside", "expanded")
     return tuple(
-        call_list(linker, facts.id, part, direction, code, brief=direction != "callees")
+        call_list(linker, facts.id, part, direction, code, brief=brief or direction != "callees")
         for part, direction in zip(parts, directions, strict=True)
     )

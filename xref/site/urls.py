@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from hashlib import blake2b
 
 from xref.model import Id
@@ -47,6 +48,7 @@ def _path(root: str, path: str, ending: str) -> str:
     return "/".join([root, *map(_folder, folders), safe_segment(name) + ending])
 
 
+@cache
 def source_url(path: str) -> str:
     """The page of a source file."""
     return _path("source", path, ".html")

@@ -12,6 +12,8 @@ from xref.model import (
     Call, Evidence, FileFacts, Id, Include, KeyDef, KeyUse, Lang, Ref, Relation, Role, Status, Symbol, Unresolved,
     UseStatus, symbol_id,
 )  # fmt: skip
+from xref.site.build import build_site
+from xref.site.plan import make_plan
 from xref.store import IndexBuilder
 
 HOSTILE_PATH = "src/we ird/<a>&\"b\" 100%41#x?y='.cc"
@@ -218,3 +220,32 @@ def add_run(db: Path) -> None:
         ])  # fmt: skip
         connection.execute("INSERT INTO unmatched_event VALUES (?, 'ffi', 'nobody.knows', 2, 'no such key')", (RUN,))
     connection.close()
+
+
+class Site:
+    """A built site: `db` is its index, `folder` the pages."""
+
+    def __init__(self, db: Path, folder: Path) -> None:
+        self.db = db
+        self.folder = folder
+        self.plan = make_plan(db)
+
+    def read(self, url: str) -> str:
+        """A page's HTML."""
+        return (self.folder / url).read_text(encoding="utf-8")
+
+    def page(self, symbol: Symbol) -> str:
+        """The HTML of the page that a symbol stands on."""
+        return self.read(self.address(symbol).partition("#")[0])
+
+    def address(self, symbol: Symbol) -> str:
+        """The address of a symbol below the site's folder."""
+        return self.plan.packing.address[id_of(symbol)]
+
+
+def make_site(folder: Path) -> Site:
+    """The site of this tree, with its run, in `folder`/out."""
+    db = make(folder)
+    add_run(db)
+    build_site(db, folder / "out", 1, lambda *_: None)
+    return Site(db, folder / "out")

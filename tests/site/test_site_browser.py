@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 import site_case
-from conftest import Site
 from playwright.sync_api import Browser, Page, sync_playwright
-
-from xref.site.plan import make_plan
+from site_case import Site
 
 pytestmark = pytest.mark.browser
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -21,7 +19,12 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "-
 Open = Callable[..., Page]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return site_case.make_site(tmp_path_factory.mktemp("site"))
+
+
+@pytest.fixture(scope="module")
 def chrome() -> Iterator[Browser]:
     """Debian's chromium. Where tests must be whole (CI), a machine without it fails them."""
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -57,10 +60,6 @@ def open_page(chrome: Browser, site: Site) -> Iterator[Open]:
     for context in contexts:
         context.close()
     assert trouble == []
-
-
-def address(site: Site, symbol: site_case.Symbol) -> str:
-    return make_plan(site.db).packing.address[site_case.id_of(symbol)]
 
 
 def find(page: Page, text: str) -> None:
@@ -169,7 +168,7 @@ def test_line_numbers_are_true(open_page: Open, tmp_path: Path) -> None:
 
 
 def test_lists_by_keyboard(open_page: Open, site: Site) -> None:
-    page = open_page(address(site, site_case.WRAPPER))
+    page = open_page(site.address(site_case.WRAPPER))
     page.keyboard.press("j")
     first = page.locator("li.on").inner_text()
     page.keyboard.press("j")
@@ -182,7 +181,7 @@ def test_lists_by_keyboard(open_page: Open, site: Site) -> None:
 
 
 def test_every_list_works_without_javascript(open_page: Open, site: Site) -> None:
-    page = open_page(address(site, site_case.CREATOR), java_script_enabled=False)
+    page = open_page(site.address(site_case.CREATOR), java_script_enabled=False)
     assert page.locator("#callers ~ ul.calls li").count() >= 1
     page.locator("ul.calls a", has_text="transform.py:7").first.click()
     assert page.locator("#L7").is_visible()
@@ -225,7 +224,7 @@ def test_a_narrow_screen_does_not_scroll_sideways(open_page: Open, url: str) -> 
 
 
 def test_landmarks_and_focus(open_page: Open, site: Site) -> None:
-    page = open_page(address(site, site_case.CREATOR))
+    page = open_page(site.address(site_case.CREATOR))
     for landmark in ("banner", "navigation", "search", "main"):
         assert page.get_by_role(landmark).count() >= 1, landmark  # type: ignore[arg-type]
     assert page.locator("h1").count() == 1

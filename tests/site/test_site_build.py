@@ -11,13 +11,18 @@ from pathlib import Path
 
 import pytest
 import site_case
-from conftest import Site
+from site_case import Site
 
 from xref.model import XrefError
 from xref.site.build import build_site
 from xref.site.check import check_site
 from xref.site.plan import make_plan
 from xref.site.publish import MARKER
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return site_case.make_site(tmp_path_factory.mktemp("site"))
 
 
 def build(db: Path, out: Path) -> None:

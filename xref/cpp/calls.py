@@ -138,6 +138,9 @@ class Calls(Walk):
         facts = self.facts.get(call.file)
         if facts is None:
             return CONTINUE
+        if is_implicit and callee is not None and self._calls_a_result(cursor, callee):
+            self._note(cursor, call, facts, f"through the result of {callee.name}")
+            return CONTINUE
         if is_implicit and callee is not None and callee.is_function:
             # a constructor, conversion or operator that no token names is used here all the same
             self.add_ref(facts, callee.id, call.line, call.col, Role.CALL)
@@ -174,6 +177,15 @@ class Calls(Walk):
         first = next((c for c in children(call) if c.kind in kinds.EXPRESSIONS), call)
         result: CXCursor = self.library.clang_getCursorReferenced(first)
         return result
+
+    def _calls_a_result(self, call: CXCursor, callee: Declaration) -> bool:
+        """Whether it is `f(x)(y)` with f returning a pointer: libclang names f as the callee of both calls."""
+        if callee.symbol_kind not in ("function", "method") or callee.name.startswith("operator"):
+            return False
+        at = next(iter(children(call)), None)
+        while at is not None and at.kind in (kinds.UNEXPOSED_EXPR, kinds.PAREN_EXPR, kinds.UNARY_OPERATOR):
+            at = next(iter(children(at)), None)
+        return at is not None and at.kind == kinds.CALL_EXPR
 
     def _call_values(self, variable: CXCursor, call: OpenCall, facts: FileFacts) -> bool:
         """Record a call of each lambda that the variable was given; False when none is known."""
@@ -219,15 +231,15 @@ class Calls(Walk):
             for candidate in call.candidates:
                 facts.calls.append(Call(scope.id, candidate.id, Evidence.TEMPLATE, call.line, call.col))
             return
-        name = text(self.library.clang_getCursorSpelling(cursor))
         if len(call.candidates) > MAX_CANDIDATES:
             reason = f"{len(call.candidates)} candidates"
         elif self.in_template():
             reason = "dependent on a template parameter"
-        else:
+        elif self.library.clang_getCursorType(cursor).kind in kinds.UNKNOWN_TYPES:
             reason = "in code that did not compile: a header or a type is missing"
-        written = self.source_text(cursor) or name
-        facts.unresolved.append(Unresolved(call.line, call.col, self.within(), written, reason))
+        else:
+            reason = "through an expression that yields a function"
+        self._note(cursor, call, facts, reason)
 
     def _indirect_call(self, cursor: CXCursor, call: OpenCall, callee: Declaration, facts: FileFacts) -> None:
         if self._call_values(self.library.clang_getCursorReferenced(cursor), call, facts):
@@ -235,7 +247,10 @@ class Calls(Walk):
         reason = f"through the {callee.symbol_kind} {callee.name}"
         if callee.symbol_kind in ("class", "struct", "typedef", "template_parameter"):
             reason = f"construction of the dependent type {callee.name}"
-        written = self.source_text(cursor)
+        self._note(cursor, call, facts, reason)
+
+    def _note(self, cursor: CXCursor, call: OpenCall, facts: FileFacts, reason: str) -> None:
+        written = self.source_text(cursor) or text(self.library.clang_getCursorSpelling(cursor))
         facts.unresolved.append(Unresolved(call.line, call.col, self.within(), written, reason))
 
     def _unary(self, cursor: CXCursor, _parent: CXCursor) -> int:

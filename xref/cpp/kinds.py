@@ -53,6 +53,9 @@ EXPRESSIONS = range(100, 200)
 
 ACCESS = {1: "public", 2: "protected", 3: "private"}
 
+UNKNOWN_TYPES = frozenset({0, 26})
+"""CXType_Invalid and _Dependent, which outside templates is what clang gives to an expression that did not compile."""
+
 # CX_BinaryOperatorKind: Assign and the compound assignments; CXUnaryOperatorKind: ++ and --, and &
 ASSIGNMENTS = range(22, 33)
 INCREMENTS = frozenset({1, 2, 3, 4})

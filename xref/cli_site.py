@@ -51,8 +51,10 @@ def site(db: Path, out: Path, jobs: int, quiet: bool) -> int:
 def _lines(summary: SiteSummary) -> Iterator[str]:
     from xref.site.assets import counted
 
-    yield f"{counted(summary.pages, 'page')}, {counted(summary.drawings, 'drawing')}," \
-          f" {summary.size / (1 << 20):,.0f} MiB in {summary.seconds:.1f} s"
+    yield (
+        f"{counted(summary.pages, 'page')}, {counted(summary.drawings, 'drawing')},"
+        f" {summary.size / (1 << 20):,.0f} MiB in {summary.seconds:.1f} s"
+    )
     if summary.stale:
         yield f"  {counted(summary.stale, 'file')} changed since the index was made: shown without links; index again"
     if summary.note:

@@ -9,14 +9,28 @@ import sqlite3
 from pathlib import Path
 
 from xref.model import (
-    Call, Evidence, FileFacts, Id, Include, KeyDef, KeyUse, Lang, Ref, Relation, Role, Status, Symbol, Unresolved,
-    UseStatus, symbol_id,
+    Call,
+    Evidence,
+    FileFacts,
+    Id,
+    Include,
+    KeyDef,
+    KeyUse,
+    Lang,
+    Ref,
+    Relation,
+    Role,
+    Status,
+    Symbol,
+    Unresolved,
+    UseStatus,
+    symbol_id,
 )  # fmt: skip
 from xref.site.build import build_site
 from xref.site.plan import make_plan
 from xref.store import IndexBuilder
 
-HOSTILE_PATH = "src/we ird/<a>&\"b\" 100%41#x?y='.cc"
+HOSTILE_PATH = 'src/we ird/<a>&"b" 100%41#x?y=\'.cc'
 HOSTILE_DOC = "</script><script>alert('doc')</script>\n<img src=x onerror=alert(1)> \u2028 &amp; \u202e {{ 7 * 7 }}"
 KEY = "relax.transform.FuseTIR"
 RUN = '20260102-<b>"1"'
@@ -25,7 +39,7 @@ FILES = {
     "include/tvm/fuse.h": "#pragma once\nnamespace tvm {\nclass Pass {\n public:\n  int level;\n  void Run();\n};\n"
     "Pass FuseTIR();\n}  // namespace tvm\n",
     "src/relax/fuse_tir.cc": (
-        '#include <tvm/fuse.h>\n#define CHECK(x) Helper()\nnamespace tvm {\nvoid Helper() {}\n'
+        "#include <tvm/fuse.h>\n#define CHECK(x) Helper()\nnamespace tvm {\nvoid Helper() {}\n"
         "/* comment: FuseTIR */\nint Inner(int mod) {\n  /* é ü */ int twice = mod + mod; Helper();\n"
         "  CHECK(twice);\n  return twice;\n}\nPass FuseTIR() {\n  auto pass = [](int m) { return Inner(m); };\n"
         "  return Pass();\n}\nvoid Pass::Run() {}\n"
@@ -159,7 +173,9 @@ def facts() -> list[FileFacts]:
     odd = FileFacts(HOSTILE_PATH, Lang.CPP, symbols=[ODD], calls=[_call(ODD, HELPER, HOSTILE_PATH, "return")])
     part = FileFacts("src/degraded.cc", Lang.CPP, Status.DEGRADED, "missing header <cuda.h>", symbols=[PART])
     failed = FileFacts("src/failed.cc", Lang.CPP, Status.FAILED, "the worker process died (SIGSEGV)")
-    changed = FileFacts("src/changed.cc", Lang.CPP, symbols=[BEFORE], calls=[_call(BEFORE, HELPER, "src/changed.cc", "1")])
+    changed = FileFacts(
+        "src/changed.cc", Lang.CPP, symbols=[BEFORE], calls=[_call(BEFORE, HELPER, "src/changed.cc", "1")]
+    )
     gone = FileFacts("src/gone.cc", Lang.CPP, symbols=[GONE], calls=[_call(GONE, HELPER, "src/gone.cc", "1")])
     return [cc, header, transform, pipeline, hostile, odd, part, failed, changed, gone]
 
@@ -167,7 +183,7 @@ def facts() -> list[FileFacts]:
 def make(folder: Path, more: list[FileFacts] | None = None) -> Path:
     """Write the tree to `folder`/tree and its index to `folder`/xref.db; the index."""
     tree, db = folder / "tree", folder / "xref.db"
-    for path, text in FILES.items():
+    for path in FILES:
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
         (tree / path).write_bytes(_bytes(path))
     build(db, tree, [*facts(), *(more or [])])
@@ -205,7 +221,9 @@ def add_run(db: Path) -> None:
     """Add the rows of a recorded run to an index, as joining one would."""
     connection = sqlite3.connect(db)
     with connection:
-        connection.execute("INSERT INTO run VALUES (?, 'python <conv>.py', '2026-01-02T03:04:05Z', '0.27', '3.11.7', '')", (RUN,))
+        connection.execute(
+            "INSERT INTO run VALUES (?, 'python <conv>.py', '2026-01-02T03:04:05Z', '0.27', '3.11.7', '')", (RUN,)
+        )
         files = dict(connection.execute("SELECT path, id FROM file"))
         connection.executemany("INSERT INTO observed_call VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [
             (RUN, id_of(WRAPPER), id_of(CREATOR), "ffi", files[TRANSFORM], 7, 1, 3, 4_500_000),

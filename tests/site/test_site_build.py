@@ -1,4 +1,4 @@
-"""The whole small site: every link leads somewhere, nothing of the tree becomes markup, a folder of yours is left alone."""
+"""The whole small site: every link leads somewhere, nothing of the tree becomes markup, your folders are left alone."""
 
 from __future__ import annotations
 
@@ -40,16 +40,26 @@ def test_the_checker_finds_what_is_wrong(tmp_path: Path, site: Site) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(site.folder, copy)
     page = copy / "index.html"
-    page.write_text(page.read_text() + "<a href=nowhere.html>x</a><a href=health.html#no-such>x</a><p id=a><p id=a>"
-                    "<a href=source/src/relax/fuse_tir.cc.html#L999>x</a><script src='https://example.org/x.js'></script>")  # fmt: skip
+    wrong = (
+        "<a href=nowhere.html>x</a><a href=health.html#no-such>x</a><p id=a><p id=a>"
+        "<a href=source/src/relax/fuse_tir.cc.html#L999>x</a><script src='https://example.org/x.js'></script>"
+    )
+    page.write_text(page.read_text() + wrong)
     script = next((copy / "search").glob("[0-9]*.js"))
     script.write_text(script.read_text().replace("/", "/no", 1).replace(".html", "-no.html", 1))
     texts = [problem.text for problem in check_site(copy).problems]
-    for wanted in ("leads to no page: nowhere.html", "no such anchor: health.html#no-such", "has the id a more than once",
-                   "line beyond the file's", "leaves the site: https://example.org/x.js"):  # fmt: skip
+    for wanted in (
+        "leads to no page: nowhere.html",
+        "no such anchor: health.html#no-such",
+        "has the id a more than once",
+        "line beyond the file's",
+        "leaves the site: https://example.org/x.js",
+    ):
         assert any(wanted in text for text in texts), wanted
     assert any("-no.html" in text for text in texts), "links in scripts are checked too"
-    done = subprocess.run([sys.executable, "-m", "xref.site.check", str(copy)], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "xref.site.check", str(copy)], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1
     assert "nowhere.html" in done.stdout
 
@@ -80,7 +90,9 @@ def test_nothing_of_the_tree_becomes_markup(site: Site) -> None:
     everything = "".join(page.read_text(encoding="utf-8") for page in site.folder.rglob("*.html"))
     assert "&lt;/script&gt;&lt;script&gt;alert" in everything, "the docstring is shown as text"
     assert "{{ 7 * 7 }}" in everything, "and is no template"
-    assert "\u202e" not in site.read("source/python/tvm/relax/hostile.py.html"), "marks that reorder text are spelled out"
+    assert "\u202e" not in site.read("source/python/tvm/relax/hostile.py.html"), (
+        "marks that reorder text are spelled out"
+    )
     for script in (site.folder / "search").glob("*.js"):
         text = script.read_text(encoding="utf-8")
         assert "<" not in text, "no data can end a script"
@@ -90,7 +102,9 @@ def test_nothing_of_the_tree_becomes_markup(site: Site) -> None:
 
 def test_addresses_are_plain_whatever_files_are_called(site: Site) -> None:
     names = [path.relative_to(site.folder).as_posix() for path in site.folder.rglob("*")]
-    assert all(set(name) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+~-/") for name in names)
+    assert all(
+        set(name) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+~-/") for name in names
+    )
     assert any("we~20ird" in name for name in names)
 
 
@@ -118,7 +132,9 @@ def test_addresses_survive_an_edit_elsewhere(tmp_path: Path, site: Site) -> None
     """A permalink to a symbol stays good when other symbols come and go."""
     plan = make_plan(site.db)
     fewer = tmp_path / "xref.db"
-    site_case.build(fewer, plan.root, [facts for facts in site_case.facts() if facts.path in (site_case.CC, site_case.H)])
+    site_case.build(
+        fewer, plan.root, [facts for facts in site_case.facts() if facts.path in (site_case.CC, site_case.H)]
+    )
     codes = make_plan(fewer).packing.code
     assert codes
     assert all(plan.packing.code[id_] == code for id_, code in codes.items())
@@ -234,7 +250,9 @@ def test_a_layout_program_that_is_not_there(tmp_path: Path, tiny: Path, monkeypa
         build(tiny, tmp_path / "out")
 
 
-def test_a_layout_program_that_fails_is_said_on_the_page(tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_layout_program_that_fails_is_said_on_the_page(
+    tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XREF_DOT", "false")
     build(site.db, tmp_path / "out")
     pages = [page.read_text() for page in (tmp_path / "out" / "s").rglob("*.html")]

@@ -33,8 +33,9 @@ def templates_folder() -> Path:
     for folder in (packaged, Path(__file__).parents[2] / "templates"):
         if (folder / ASSETS[0]).is_file():
             return folder
-    raise XrefError(f"{packaged} is missing: this copy of xref is not complete; install it again",
-                    ExitCode.UNUSABLE_INPUT)
+    raise XrefError(
+        f"{packaged} is missing: this copy of xref is not complete; install it again", ExitCode.UNUSABLE_INPUT
+    )
 
 
 @cache
@@ -99,5 +100,15 @@ def render(template: str, **values: Any) -> str:
     return environment().get_template(template).render(**values)
 
 
-__all__ = ["ASSETS", "Markup", "counted", "duration", "environment", "language", "number", "render", "script_data",
-           "templates_folder"]
+__all__ = [
+    "ASSETS",
+    "Markup",
+    "counted",
+    "duration",
+    "environment",
+    "language",
+    "number",
+    "render",
+    "script_data",
+    "templates_folder",
+]

@@ -27,7 +27,7 @@ _OUTSIDE_PER_TASK = 12
 
 @dataclass(slots=True)
 class SiteSummary:
-    """What was built: `size` in bytes, `stale` counts files that are not what was indexed. `note` says what is missing."""
+    """What was built: `size` in bytes; `stale` counts files that changed since; `note` says what is missing."""
 
     out: Path
     pages: int = 0
@@ -77,14 +77,18 @@ def _pages_of_files(plan: SitePlan, saved: Path, folder: Path, jobs: int, dot: l
     order = sorted(range(len(plan.files)), key=lambda at: (-plan.files[at].lines, at))
     tasks = [Task(plan.files[at].path, worker.make_file, (at,), (plan.files[at].path,)) for at in order]
     count = len(plan.packing.outside)
-    for first in range(0, count, _OUTSIDE_PER_TASK):
-        tasks.append(Task("outside the tree", worker.make_outside, (first, min(first + _OUTSIDE_PER_TASK, count)), ()))
+    tasks += [
+        Task("outside the tree", worker.make_outside, (first, min(first + _OUTSIDE_PER_TASK, count)), ())
+        for first in range(0, count, _OUTSIDE_PER_TASK)
+    ]
     with Workers(jobs, worker.initialize, (str(saved), str(folder), dot)) as pool:
         pool.submit(tasks)
         while pool.busy:
-            for task, made, trouble in pool.finished(_POLL_SECONDS):
-                if trouble:
-                    raise XrefError(f"the pages of {task.label} could not be made ({trouble}); please report this", 1)
+            for task, made, failure in pool.finished(_POLL_SECONDS):
+                if failure:
+                    raise XrefError(
+                        f"the pages of {task.label} could not be made ({failure.words}); please report this", 1
+                    )
                 summary.pages += made.pages
                 summary.drawings += made.drawings
                 summary.size += made.size

@@ -34,7 +34,7 @@ class Edge(NamedTuple):
 
 
 class CallGraph:
-    """Edges by caller and by callee. Neighbours come in order of id, so that everything made of them is reproducible."""
+    """Edges by caller and by callee; neighbours come in order of id, so that what is made of them is reproducible."""
 
     def __init__(self, rows: list[tuple[Id, Id, int, str, int, int, int, bool]]) -> None:
         rows.sort()
@@ -64,6 +64,10 @@ class CallGraph:
 
     def __len__(self) -> int:
         return len(self._caller)
+
+    def count(self, evidence: str) -> int:
+        """Edges with one kind of evidence."""
+        return self._kind.count(_NUMBER[evidence])
 
     def _edge(self, position: int) -> Edge:
         return Edge(
@@ -117,9 +121,7 @@ def load_graph(db: sqlite3.Connection, files: dict[str, int]) -> CallGraph:
     """The graph of an index: static calls, lambdas in their functions, and what only runs saw."""
     macros = set(db.execute("SELECT path, line, col FROM refs WHERE role = 'macro'"))
     edges: dict[tuple[Id, Id, int, str], list[int]] = {}
-    rows = db.execute(
-        "SELECT caller_id, callee_id, evidence, via, path, line, col FROM calls ORDER BY path, line, col"
-    )
+    rows = db.execute("SELECT caller_id, callee_id, evidence, via, path, line, col FROM calls ORDER BY path, line, col")
     for caller, callee, evidence, via, path, line, col in rows:
         kind = _NUMBER[evidence]
         key = (caller, callee, kind, via if evidence in (Evidence.REGISTRY, Evidence.DISPATCH) else "")

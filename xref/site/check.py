@@ -1,7 +1,7 @@
 """Checks a whole site: every internal link leads somewhere, every line anchor lies in its file, ids are unique.
 
-Run as `python -m xref.site.check DIR`; exits with 1 and lists what is wrong. Reads tags by a regular expression: the site's
-HTML is made by xref alone, and a full parse of half a gigabyte would take minutes.
+Run as `python -m xref.site.check DIR`; exits with 1 and lists what is wrong. Reads tags by a regular expression: the
+site's HTML is made by xref alone, and a full parse of half a gigabyte would take minutes.
 """
 
 from __future__ import annotations
@@ -57,43 +57,20 @@ def check_site(folder: Path) -> SiteCheck:
     ids: dict[str, _PageIds] = {}
     links: dict[str, array[int]] = {}
     targets: dict[str, int] = {}
-    names: list[str] = []
     for path in sorted(folder.rglob("*.html")):
         page = path.relative_to(folder).as_posix()
         result.pages += 1
-        found: list[str] = []
-        mentioned: list[str] = []
-        positions = array("i")
-        html = path.read_text(encoding="utf-8")
-        base = _BASE.search(html)
-        folder_of = posixpath.join(posixpath.dirname(page), base[1] if base else "")
-        for attribute, value in _attributes(html):
-            if base and value == base[1] and attribute == "href":
-                continue
-            if attribute == "id":
-                found.append(value)
-            elif attribute.startswith("aria"):
-                mentioned += value.split()
-            elif _EXTERNAL.match(value):
-                if not value.startswith("data:"):
-                    result.problems.append(Problem(page, f"leaves the site: {value}"))
-            else:
-                target = _resolve(page, folder_of, value, based=bool(base))
-                if target not in targets:
-                    targets[target] = len(names)
-                    names.append(target)
-                positions.append(targets[target])
-        ids[page] = _page_ids(page, found, result)
-        result.problems += [
-            Problem(page, f"names the id {name}, which is not there") for name in mentioned if name not in ids[page].names
-        ]
-        links[page] = positions
+        ids[page], found = _read(page, path.read_text(encoding="utf-8"), result)
+        links[page] = array("i", (targets.setdefault(target, len(targets)) for target in found))
+    names = list(targets)
     good = [_exists(folder, target, ids) for target in names]
     for page, positions in links.items():
         result.links += len(positions)
-        for position in dict.fromkeys(positions):
-            if good[position]:
-                result.problems.append(Problem(page, f"{good[position]}: {names[position]}"))
+        result.problems += [
+            Problem(page, f"{good[position]}: {names[position]}")
+            for position in dict.fromkeys(positions)
+            if good[position]
+        ]
     for script in sorted(folder.rglob("*.js")):
         page = script.relative_to(folder).as_posix()
         for match in _IN_SCRIPT.finditer(script.read_text(encoding="utf-8")):
@@ -102,6 +79,29 @@ def check_site(folder: Path) -> SiteCheck:
             if trouble:
                 result.problems.append(Problem(page, f"{trouble}: {match[1]}"))
     return result
+
+
+def _read(page: str, html: str, result: SiteCheck) -> tuple[_PageIds, list[str]]:
+    """The ids of a page, and where its links lead."""
+    base = _BASE.search(html)
+    folder = posixpath.join(posixpath.dirname(page), base[1] if base else "")
+    found: list[str] = []
+    mentioned: list[str] = []
+    targets: list[str] = []
+    for attribute, value in _attributes(_BASE.sub("", html)):
+        if attribute == "id":
+            found.append(value)
+        elif attribute.startswith("aria"):
+            mentioned += value.split()
+        elif not _EXTERNAL.match(value):
+            targets.append(_resolve(page, folder, value, based=bool(base)))
+        elif not value.startswith("data:"):
+            result.problems.append(Problem(page, f"leaves the site: {value}"))
+    ids = _page_ids(page, found, result)
+    result.problems += [
+        Problem(page, f"names the id {name}, which is not there") for name in mentioned if name not in ids.names
+    ]
+    return ids, targets
 
 
 def _attributes(html: str) -> Iterator[tuple[str, str]]:
@@ -152,8 +152,10 @@ def main() -> int:
     for problem in result.problems[:_SHOWN]:
         sys.stdout.write(f"{json.dumps(problem.page)[1:-1]}: {json.dumps(problem.text)[1:-1]}\n")
     more = len(result.problems) - _SHOWN
-    sys.stdout.write((f"... {more} more\n" if more > 0 else "")
-                     + f"{result.pages} pages, {result.links} links, {len(result.problems)} problems\n")
+    sys.stdout.write(
+        (f"... {more} more\n" if more > 0 else "")
+        + f"{result.pages} pages, {result.links} links, {len(result.problems)} problems\n"
+    )
     return 1 if result.problems else 0
 
 

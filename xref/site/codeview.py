@@ -1,7 +1,7 @@
 """Turns a file's text into HTML lines: colours from `lex`, links from the index's references at their exact columns.
 
-A link is made only where the text at the reference's column really is the symbol's name: an implicit conversion, a macro
-expansion or a wrong column must not underline something else. Where both apply, the index wins over the colours.
+A link is made only where the text at the reference's column really is the symbol's name: an implicit conversion, a
+macro expansion or a wrong column must not underline something else. Where both apply, the index wins over the colours.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Link(NamedTuple):
 
 
 def escape(text: str) -> str:
-    """`text` for an element, not for an attribute; characters that hide or reorder others are written out as visible `\\u202e`."""
+    """`text` for an element, not an attribute; characters that hide or reorder others are written as `\\u202e`."""
     if _MARKUP.search(text):
         text = text.translate(_ESCAPES)
     if _HIDDEN.search(text):

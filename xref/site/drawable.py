@@ -29,7 +29,9 @@ def choose(
     observed: Mapping[tuple[Id, Id], Mapping[str, int]],
 ) -> frozenset[Id]:
     """Symbols to draw. A pure function of the index: ties are broken by id."""
-    chosen = {id_ for id_ in keyed if id_ in names and names[id_].kind in RUNNABLE and _edges(graph, id_) >= LEAST_EDGES}
+    chosen = {
+        id_ for id_ in keyed if id_ in names and names[id_].kind in RUNNABLE and _edges(graph, id_) >= LEAST_EDGES
+    }
     chosen |= {wrapper for id_ in chosen for wrapper in _wrappers(names, graph, id_)}
     ran = {id_ for pair in observed for id_ in pair}
     ranked = []

@@ -93,7 +93,9 @@ class Drawer:
     def _second(self, drawing: Drawing, side: str, chosen: list[list[Edge]]) -> None:
         """The neighbours' neighbours on the same side; many when there are few neighbours."""
         each = _FAR if len(chosen) > 2 else 2 * _NEAR
-        shown = {edge.caller for edges in chosen for edge in edges} | {edge.callee for edges in chosen for edge in edges}
+        shown = {edge.caller for edges in chosen for edge in edges} | {
+            edge.callee for edges in chosen for edge in edges
+        }
         for edges in chosen:
             near = edges[0].caller if side == "callers" else edges[0].callee
             further = self._ranked(near, side, shown)

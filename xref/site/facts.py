@@ -14,6 +14,7 @@ from typing import NamedTuple
 from xref.model import Evidence, Id
 from xref.site.keys import Key, load_keys
 
+
 class Site(NamedTuple):
     """One call: `other` is the far end."""
 
@@ -114,7 +115,8 @@ def gather(db: sqlite3.Connection, ids: Collection[Id], *, runs: bool) -> dict[I
     for id_, kind, other in rows("SELECT to_id, kind, from_id FROM relations WHERE to_id IN {ids} ORDER BY 2, 3"):
         facts[id_].downs.append((str(kind), other))
     for id_, *rest in rows(
-        "SELECT in_symbol_id, registry, name, line, status FROM key_uses WHERE in_symbol_id IN {ids} ORDER BY line, name"
+        "SELECT in_symbol_id, registry, name, line, status FROM key_uses WHERE in_symbol_id IN {ids}"
+        " ORDER BY line, name"
     ):
         facts[id_].used_keys.append(tuple(rest))  # type: ignore[arg-type]
     for id_, *rest in rows(
@@ -137,7 +139,8 @@ def calls_to(db: sqlite3.Connection, ids: Collection[Id]) -> list[Site]:
     if not ids:
         return []
     rows = db.execute(
-        "SELECT caller_id, evidence, path, line, col, via FROM calls WHERE callee_id IN (SELECT value FROM json_each(?))",
+        "SELECT caller_id, evidence, path, line, col, via FROM calls"
+        " WHERE callee_id IN (SELECT value FROM json_each(?))",
         (json.dumps(sorted(ids)),),
     )
     return [Site._make(row) for row in rows]

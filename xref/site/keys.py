@@ -61,7 +61,7 @@ class Key:
 
     @property
     def trouble(self) -> str:
-        """"dangling", "optional" or "" : nothing in the tree registers a key that is used."""
+        """ "dangling", "optional" or "" : nothing in the tree registers a key that is used."""
         if self.definitions:
             return ""
         dangling = any(use.status == UseStatus.DANGLING for use in self.uses)
@@ -94,7 +94,11 @@ def load_keys(db: sqlite3.Connection, only: Iterable[tuple[str, str]] | None = N
     """All keys, or those asked for, in order of registry and name."""
     wanted = sorted(set(only)) if only is not None else _names(db)
     keys = {pair: Key(*pair) for pair in wanted}
-    condition = "WHERE (registry, name) IN (SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?))" if only is not None else ""
+    condition = (
+        "WHERE (registry, name) IN (SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?))"
+        if only is not None
+        else ""
+    )
     values = (json.dumps(wanted),) if only is not None else ()
     for registry, name, *rest in db.execute(
         f"SELECT registry, name, side, path, line, symbol_id, guard, note FROM key_defs {condition}"

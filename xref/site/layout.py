@@ -1,7 +1,7 @@
 """Lays drawings out with Graphviz's dot and writes them as SVG of our own: small, themed by the style sheet, linked.
 
 dot gets sizes and numbers only, never a name of the analysed tree, so that nothing in it can be misread; the text goes
-into the SVG afterwards, escaped. Sizes come from a fixed-width font's metrics: the drawing is the same on every machine.
+into the SVG afterwards, escaped. Sizes come from a fixed-width font's metrics: a drawing is the same on every machine.
 """
 
 from __future__ import annotations
@@ -32,6 +32,10 @@ _HEIGHTS = {"symbol": 36, "key": 24, "more": 22}
 _MARGIN = 6
 _LEAST_SCALE = 0.75
 """A drawing shrinks to fit its page down to this, then it scrolls."""
+_PREAMBLE = (
+    'digraph {rankdir=LR;ranksep=0.55;nodesep=0.12;remincross=true;node[shape=box fixedsize=true label=""];'
+    'edge[arrowsize=0.6];graph[fontname="Courier" fontsize=10 margin=7];'
+)
 _LANG_WORDS = {"cpp": "C++", "python": "Python", "cython": "Cython"}
 
 
@@ -44,8 +48,9 @@ def find_dot() -> list[str] | None:
     if chosen:
         found = shutil.which(chosen)
         if found is None:
-            raise XrefError(f"XREF_DOT={chosen} is not a program: unset it, or name Graphviz's dot",
-                            ExitCode.UNUSABLE_INPUT)
+            raise XrefError(
+                f"XREF_DOT={chosen} is not a program: unset it, or name Graphviz's dot", ExitCode.UNUSABLE_INPUT
+            )
         return [found]
     beside = Path(sysconfig.get_path("scripts")) / "graphviz-pure"
     if beside.is_file():
@@ -110,15 +115,13 @@ def _cluster_label(path: str) -> str:
 def dot_source(drawing: Drawing) -> str:
     """The drawing as a dot graph of numbered boxes."""
     number = {key: f"n{position}" for position, key in enumerate(drawing.nodes)}
-    lines = [
-        "digraph {",
-        'rankdir=LR;ranksep=0.55;nodesep=0.12;remincross=true;node[shape=box fixedsize=true label=""];'
-        'edge[arrowsize=0.6];graph[fontname="Courier" fontsize=10 margin=7];',
-    ]
+    lines = [_PREAMBLE]
     for cluster, path in enumerate(drawing.clusters):
         members = [key for key, node in drawing.nodes.items() if node.cluster == cluster]
         label = "x" * len(_cluster_label(path))
-        lines.append(f'subgraph cluster_{cluster}{{label="{label}";labeljust=l;{";".join(number[m] for m in members)}}}')
+        lines.append(
+            f'subgraph cluster_{cluster}{{label="{label}";labeljust=l;{";".join(number[m] for m in members)}}}'
+        )
     for key, node in drawing.nodes.items():
         width, height = _size(node)
         lines.append(f"{number[key]}[width={width / 72:.4f} height={height / 72:.4f}];")
@@ -147,16 +150,17 @@ class _Svg:
         """The SVG element. All text in it is escaped here."""
         width, height = self._width + 2 * _MARGIN, self._height + 2 * _MARGIN
         objects = {thing["name"]: thing for thing in self._layout.get("objects", ())}
-        parts = [
+        opening = (
             f'<svg class=graph role=img aria-labelledby=graph-title viewBox="0 0 {_short(width)} {_short(height)}"'
-            f' width={_short(width)} height={_short(height)} style="min-width:{_short(width * _LEAST_SCALE)}px"><title id=graph-title>{escape(title)}</title>'
-        ]
+            f" width={_short(width)} height={_short(height)}"
+            f' style="min-width:{_short(width * _LEAST_SCALE)}px"><title id=graph-title>{escape(title)}</title>'
+        )
+        parts = [opening]
         for cluster, path in enumerate(self._drawing.clusters):
             if f"cluster_{cluster}" in objects:
                 parts.append(self._cluster(objects[f"cluster_{cluster}"], path))
         arrows = list(self._drawing.arrows.values())
-        for thing in self._layout.get("edges", ()):
-            parts.append(self._arrow(thing, arrows[int(thing["id"][1:])]))
+        parts += [self._arrow(thing, arrows[int(thing["id"][1:])]) for thing in self._layout.get("edges", ())]
         for position, node in enumerate(self._drawing.nodes.values()):
             parts.append(self._node(objects[f"n{position}"], node, middle=position == 0))
         parts.append("</svg>")
@@ -165,8 +169,8 @@ class _Svg:
     def _cluster(self, thing: dict[str, Any], path: str) -> str:
         left, bottom, right, top = map(float, thing["bb"].split(","))
         return (
-            f'<g class=cluster><rect x={self._x(left)} y={self._y(top)} width={_short(right - left)}'
-            f' height={_short(top - bottom)} rx=5 /><text x={self._x(left + 7)} y={self._y(top - 14)}>'
+            f"<g class=cluster><rect x={self._x(left)} y={self._y(top)} width={_short(right - left)}"
+            f" height={_short(top - bottom)} rx=5 /><text x={self._x(left + 7)} y={self._y(top - 14)}>"
             f"{escape(_cluster_label(path))}<title>{escape(path)}</title></text></g>"
         )
 
@@ -177,13 +181,13 @@ class _Svg:
         style = " ".join(filter(None, words))
         radius = {"key": 12, "more": 11}.get(node.kind, 4)
         box = (
-            f'<rect x={self._x(x - width / 2)} y={self._y(y + height / 2)} width={_short(width)}'
-            f' height={_short(height)} rx={radius} />'
+            f"<rect x={self._x(x - width / 2)} y={self._y(y + height / 2)} width={_short(width)}"
+            f" height={_short(height)} rx={radius} />"
         )
         sub = _sub(node)
-        text = f'<text x={self._x(x)} y={self._y(y + (2 if sub else -4))}>{escape(node.label)}</text>'
+        text = f"<text x={self._x(x)} y={self._y(y + (2 if sub else -4))}>{escape(node.label)}</text>"
         if sub:
-            text += f'<text class=sub x={self._x(x)} y={self._y(y - 12)}>{escape(sub)}</text>'
+            text += f"<text class=sub x={self._x(x)} y={self._y(y - 12)}>{escape(sub)}</text>"
         return _linked(f'<g class="{style}"><title>{escape(node.title)}</title>{box}{text}</g>', node.href)
 
     def _arrow(self, thing: dict[str, Any], arrow: Arrow) -> str:
@@ -191,7 +195,7 @@ class _Svg:
         label = ""
         if arrow.label and "lp" in thing:
             x, y = map(float, thing["lp"].split(","))
-            label = f'<text x={self._x(x)} y={self._y(y - 4)}>{escape(arrow.label)}</text>'
+            label = f"<text x={self._x(x)} y={self._y(y - 4)}>{escape(arrow.label)}</text>"
         ran = " counted" if arrow.label else ""
         title = f"<title>{escape(arrow.title)}</title>" if arrow.title else ""
         shape = f'{title}<path d="{path}"/><path class=head d="{head}"/>{label}'

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from xref.model import Lang
@@ -23,15 +22,19 @@ class Token(NamedTuple):
     kind: str
 
 
-_CPP_KEYWORDS = """alignas alignof asm auto bool break case catch char char8_t char16_t char32_t class co_await co_return
-co_yield concept const const_cast consteval constexpr constinit continue decltype default delete do double dynamic_cast
-else enum explicit export extern false final float for friend goto if inline int long mutable namespace new noexcept
-nullptr operator override private protected public register reinterpret_cast requires return short signed sizeof static
-static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename union unsigned
-using virtual void volatile wchar_t while""".split()
-
-_CYTHON_KEYWORDS = """cdef cpdef cimport ctypedef include nogil gil inline extern public readonly struct union enum
-sizeof NULL DEF IF ELIF ELSE new""".split()
+_CPP_KEYWORDS = (
+    "alignas|alignof|asm|auto|bool|break|case|catch|char|char8_t|char16_t|char32_t|class|co_await|co_return|co_yield"
+    "|concept|const|const_cast|consteval|constexpr|constinit|continue|decltype|default|delete|do|double|dynamic_cast"
+    "|else|enum|explicit|export|extern|false|final|float|for|friend|goto|if|inline|int|long|mutable|namespace|new"
+    "|noexcept|nullptr|operator|override|private|protected|public|register|reinterpret_cast|requires|return|short"
+    "|signed|sizeof|static|static_assert|static_cast|struct|switch|template|this|thread_local|throw|true|try|typedef"
+    "|typeid|typename|union|unsigned|using|virtual|void|volatile|wchar_t|while"
+)
+_PYTHON_KEYWORDS = "|".join(keyword.kwlist)
+_CYTHON_KEYWORDS = (
+    "cdef|cpdef|cimport|ctypedef|enum|extern|gil|include|inline|new|nogil|NULL|public|readonly|sizeof|struct|union"
+    "|DEF|IF|ELIF|ELSE"
+)
 
 _NUMBER = (
     r"(?P<number>\b(?:0[xX][0-9a-fA-F_'.]+(?:[pP][+-]?\d+)?|0[bBoO][01-7_']+"
@@ -45,13 +48,13 @@ _CPP = re.compile(
     r"|(?<![0-9a-fA-F_])(?:u8|[uUL])?'(?:[^'\\\n]|\\.)+(?:'|$|\Z))"
     r"|(?P<preprocessor>^[ \t]*\#[ \t]*[a-z_]+)"
     rf"|{_NUMBER}"
-    rf"|(?P<keyword>\b(?:{'|'.join(_CPP_KEYWORDS)})\b)"
+    rf"|(?P<keyword>\b(?:{_CPP_KEYWORDS})\b)"
     r"|(?P<word>\w+)",
     re.MULTILINE,
 )
 
 
-def _python(words: Sequence[str]) -> re.Pattern[str]:
+def _python(words: str) -> re.Pattern[str]:
     return re.compile(
         r"(?P<comment>\#[^\n]*)"
         r"|(?P<string>(?:\b[rRbBuUfFtT]{1,2})?(?:"
@@ -60,7 +63,7 @@ def _python(words: Sequence[str]) -> re.Pattern[str]:
         r'|"(?:[^"\\\n]|\\(?:\r?\n|.))*(?:"|$|\Z)'
         r"|'(?:[^'\\\n]|\\(?:\r?\n|.))*(?:'|$|\Z)))"
         rf"|{_NUMBER}"
-        rf"|(?P<keyword>\b(?:{'|'.join(words)})\b)"
+        rf"|(?P<keyword>\b(?:{words})\b)"
         r"|(?P<word>\w+)",
         re.MULTILINE,
     )
@@ -68,8 +71,8 @@ def _python(words: Sequence[str]) -> re.Pattern[str]:
 
 _PATTERNS = {
     Lang.CPP: _CPP,
-    Lang.PYTHON: _python(keyword.kwlist),
-    Lang.CYTHON: _python([*keyword.kwlist, *_CYTHON_KEYWORDS]),
+    Lang.PYTHON: _python(_PYTHON_KEYWORDS),
+    Lang.CYTHON: _python(f"{_PYTHON_KEYWORDS}|{_CYTHON_KEYWORDS}"),
 }
 
 

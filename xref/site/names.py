@@ -85,7 +85,9 @@ def load_parameters(db: sqlite3.Connection, names: dict[Id, Name]) -> dict[Id, s
         name.qualname for name in names.values() if name.lang == "cpp" and name.kind in RUNNABLE and name.file >= 0
     )
     result = {}
-    for id_, signature in db.execute("SELECT id, signature FROM symbols WHERE lang = 'cpp' AND signature <> '' ORDER BY id"):
+    for id_, signature in db.execute(
+        "SELECT id, signature FROM symbols WHERE lang = 'cpp' AND signature <> '' ORDER BY id"
+    ):
         name = names.get(id_)
         if name is not None and shared[name.qualname] > 1 and name.kind in RUNNABLE:
             types = (_NAMED.sub(r"\1", param.partition("=")[0].strip()) for param in params_of(name.name, signature))
@@ -98,8 +100,8 @@ def load_aliases(db: sqlite3.Connection) -> dict[Id, Id]:
     """What each public alias stands for; chains are followed, cycles end anywhere on them."""
     direct: dict[Id, Id] = dict(db.execute("SELECT from_id, to_id FROM relations WHERE kind = 'alias' ORDER BY 1, 2"))
     result = {}
-    for alias in direct:
-        target, seen = direct[alias], {alias}
+    for alias, first in direct.items():
+        target, seen = first, {alias}
         while target in direct and target not in seen:
             seen.add(target)
             target = direct[target]

@@ -1,4 +1,4 @@
-"""Decides which page a symbol stands on. TVM has some 80,000 symbols: a page for each would be 80,000 mostly empty files.
+"""Decides which page a symbol stands on. TVM has some 80,000: a page for each would be 80,000 mostly empty files.
 
 A symbol that people read about has its own page: classes, enums, namespaces, functions that run a key or that have
 enough callers, callees or references. The rest stands, with an anchor, on the page of its class, else on the page of
@@ -22,7 +22,7 @@ OWN_REFS = 100
 
 @dataclass(slots=True)
 class Page:
-    """A page of symbols: `main` first ("" page titles come from it; None on shared pages), then `members`."""
+    """A page of symbols: first the one that it is named after (None on shared pages), then small ones."""
 
     url: str
     main: Id | None

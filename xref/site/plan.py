@@ -138,7 +138,8 @@ def make_plan(db_path: Path) -> SitePlan:
         meta = read_meta(db)
         root = tree_root(meta)
         rows = db.execute(
-            "SELECT id, path, lang, sha256, status, detail FROM files WHERE status <> ? ORDER BY path", (Status.SKIPPED,)
+            "SELECT id, path, lang, sha256, status, detail FROM files WHERE status <> ? ORDER BY path",
+            (Status.SKIPPED,),
         )
         files = [examine(root, *row) for row in rows]
         positions = {file.path: position for position, file in enumerate(files)}

@@ -36,8 +36,10 @@ def check_target(out: Path) -> None:
     if foreign:
         shown = ", ".join(foreign[:3]) + (f" and {len(foreign) - 3} more" if len(foreign) > 3 else "")
         what = "holds files that xref did not write" if own else "is not a site made by xref"
-        raise XrefError(f"{out} {what} ({shown}), and nothing of yours is deleted: name another --out, or move them away",
-                        ExitCode.UNUSABLE_INPUT)
+        raise XrefError(
+            f"{out} {what} ({shown}), and nothing of yours is deleted: name another --out, or move them away",
+            ExitCode.UNUSABLE_INPUT,
+        )
 
 
 def _entries(out: Path) -> set[str]:
@@ -66,11 +68,13 @@ def building(out: Path) -> Iterator[Path]:
         _swap(partial, out)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise XrefError(f"{out}: the disk is full; free space, or name an --out elsewhere",
-                            ExitCode.UNUSABLE_INPUT) from error
+            raise XrefError(
+                f"{out}: the disk is full; free space, or name an --out elsewhere", ExitCode.UNUSABLE_INPUT
+            ) from error
         if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM, errno.ENOTDIR):
-            raise XrefError(f"{out} cannot be written ({error.strerror}): name an --out elsewhere",
-                            ExitCode.UNUSABLE_INPUT) from error
+            raise XrefError(
+                f"{out} cannot be written ({error.strerror}): name an --out elsewhere", ExitCode.UNUSABLE_INPUT
+            ) from error
         raise
     finally:
         shutil.rmtree(partial, ignore_errors=True)

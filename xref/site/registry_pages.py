@@ -12,6 +12,7 @@ from xref.site.keys import KEYS_PER_PAGE, Key, registries, registry_words
 from xref.site.links import Line, Linker, SymbolLink
 from xref.site.symbol_pages import Output
 
+
 class KeyRow(NamedTuple):
     """A key as a table shows it."""
 

@@ -1,10 +1,9 @@
-"""The pages of recorded runs: passes as they nested, FFI calls by key, the busiest Python edges, what found no symbol."""
+"""The pages of recorded runs: passes as they nested, FFI calls by key, the busiest edges, what found no symbol."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from xref.model import Id
@@ -17,6 +16,11 @@ from xref.site.symbol_pages import Output
 SHOWN = 200
 """Rows of the tables of calls; the sentence above each says how many there are."""
 _DEEPEST = 8
+_KINDS = (
+    ("ffi", "FFI calls by key", ("ffi", "callback")),
+    ("python", "Busiest calls within Python", ("python",)),
+    ("native", "Busiest calls within C++", ("native",)),
+)
 
 
 class PassRow(NamedTuple):
@@ -44,18 +48,22 @@ class EdgeRow(NamedTuple):
     total_ns: int | None
 
 
-@dataclass(slots=True)
-class RunView:
-    """All that a run's page shows. The `*_total` numbers count what the lists cut."""
+class Edges(NamedTuple):
+    """The busiest edges of one kind (`rows`), how many edges there are, and how many calls in all."""
+
+    anchor: str
+    heading: str
+    rows: list[EdgeRow]
+    total: int
+    calls: int
+
+
+class RunView(NamedTuple):
+    """All that a run's page shows. `unmatched_total` counts what the list cuts."""
 
     run: Run
     passes: list[PassRow]
-    ffi: list[EdgeRow]
-    ffi_total: int
-    ffi_calls: int
-    python: list[EdgeRow]
-    python_total: int
-    python_calls: int
+    edges: list[Edges]
     unmatched: list[tuple[str, str, int, str]]
     unmatched_total: int
 
@@ -63,13 +71,15 @@ class RunView:
 def view_of(db: sqlite3.Connection, linker: Linker, run: Run) -> RunView:
     """A run's page, ready for its template."""
     keys = _keys_of_symbols(db)
-    ffi, ffi_total, ffi_calls = _edges(db, linker, run.id, ("ffi", "callback"), keys)
-    python, python_total, python_calls = _edges(db, linker, run.id, ("python", "native"), {})
+    edges = [
+        _edges(db, linker, run.id, kinds, keys if anchor == "ffi" else {}, anchor, heading)
+        for anchor, heading, kinds in _KINDS
+    ]
     rows = db.execute(
         "SELECT kind, name, count, reason FROM unmatched WHERE run_id = ? ORDER BY count DESC, kind, name", (run.id,)
     ).fetchall()
-    return RunView(run, _passes(db, linker, run.id), ffi, ffi_total, ffi_calls, python, python_total, python_calls,
-                   rows[:SHOWN], len(rows))  # fmt: skip
+    edges = [part for part in edges if part.calls or part.anchor != "native"]
+    return RunView(run, _passes(db, linker, run.id), edges, rows[:SHOWN], len(rows))
 
 
 def _keys_of_symbols(db: sqlite3.Connection) -> dict[Id, str]:
@@ -80,7 +90,8 @@ def _keys_of_symbols(db: sqlite3.Connection) -> dict[Id, str]:
 
 def _passes(db: sqlite3.Connection, linker: Linker, run: str) -> list[PassRow]:
     rows = db.execute(
-        "SELECT seq, depth, name, symbol_id, start_ns, duration_ns, changed FROM passes_run WHERE run_id = ? ORDER BY seq",
+        "SELECT seq, depth, name, symbol_id, start_ns, duration_ns, changed FROM passes_run WHERE run_id = ?"
+        " ORDER BY seq",
         (run,),
     ).fetchall()
     if not rows:
@@ -95,11 +106,13 @@ def _passes(db: sqlite3.Connection, linker: Linker, run: str) -> list[PassRow]:
 
 
 def _edges(
-    db: sqlite3.Connection, linker: Linker, run: str, kinds: tuple[str, str], keys: dict[Id, str]
-) -> tuple[list[EdgeRow], int, int]:
-    """The busiest edges of some kinds, how many there are, and how many calls in all."""
+    db: sqlite3.Connection, linker: Linker, run: str, kinds: tuple[str, ...], keys: dict[Id, str], anchor: str,
+    heading: str,
+) -> Edges:  # fmt: skip
+    marks = ", ".join("?" * len(kinds))
     rows = db.execute(
-        "SELECT caller_id, callee_id, sum(count), sum(total_ns) FROM observed_calls WHERE run_id = ? AND kind IN (?, ?)"
+        "SELECT caller_id, callee_id, sum(count), sum(total_ns) FROM observed_calls"
+        f" WHERE run_id = ? AND kind IN ({marks})"
         " GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2", (run, *kinds),
     ).fetchall()  # fmt: skip
     shown = [
@@ -113,7 +126,7 @@ def _edges(
         )
         for caller, callee, count, total in rows[:SHOWN]
     ]
-    return shown, len(rows), sum(row[2] for row in rows)
+    return Edges(anchor, heading, shown, len(rows), sum(row[2] for row in rows))
 
 
 def pages(db: sqlite3.Connection, linker: Linker, site: str) -> Iterator[Output]:

@@ -1,4 +1,4 @@
-"""Makes the page of a source file: linked code, callers in the margin, an outline, and what the index has against it."""
+"""Makes the page of a source file: linked code, callers in the margin, an outline, what the index has against it."""
 
 from __future__ import annotations
 
@@ -33,6 +33,11 @@ BLOCK_LINES = 200
 LINE_PIXELS = 20
 """Must equal --line in xref.css: blocks not yet laid out take their height from it."""
 _OUTLINED = (*RUNNABLE, *CONTAINERS, "macro", "typedef")
+_STATE_WORDS = {
+    State.MISSING: "The file that was indexed is gone from the tree, so its source cannot be shown.",
+    State.CHANGED: "The file is no longer the one that was indexed (its sha256 differs): it is shown as it stands now,"
+    " without links, and line numbers of other pages may not fit it. Index the tree again.",
+}
 _INCLUDE = re.compile(r'#\s*(?:include|import)\s*[<"]([^>"]+)[>"]')
 
 
@@ -136,12 +141,8 @@ def outline_of(linker: Linker, position: int) -> list[OutlineItem]:
 def banners(file: SourceFile) -> list[tuple[str, str]]:
     """(word, sentence) of all that keeps the page from being the whole truth about the file."""
     found = []
-    if file.state is State.MISSING:
-        found.append(("missing", "The file that was indexed is gone from the tree, so its source cannot be shown."))
-    elif file.state is State.CHANGED:
-        found.append(("changed", "The file is no longer the one that was indexed (its sha256 differs): it is shown as it"
-                      " stands now, without links, and line numbers of other pages may not fit it."
-                      " Index the tree again."))  # fmt: skip
+    if file.state is not State.SAME:
+        found.append((str(file.state), _STATE_WORDS[file.state]))
     if file.status == Status.DEGRADED:
         found.append(("degraded", f"Read only in part, so calls and references may be missing: {file.detail}"))
     elif file.status == Status.FAILED:
@@ -166,9 +167,7 @@ def _blocks(linker: Linker, code: Code, position: int) -> str:
     parts = []
     for start in range(0, len(code.lines), BLOCK_LINES):
         block = code.lines[start : start + BLOCK_LINES]
-        parts.append(
-            f'<pre style="contain-intrinsic-size:auto {len(block) * LINE_PIXELS}px">'
-        )
+        parts.append(f'<pre style="contain-intrinsic-size:auto {len(block) * LINE_PIXELS}px">')
         for number, line in enumerate(block, start + 1):
             mark = _mark(linker, *margin[number]) if number in margin else ""
             # Such blocks keep counters to themselves, so each sets its own at its first line.
@@ -181,8 +180,8 @@ def _blocks(linker: Linker, code: Code, position: int) -> str:
 def _mark(linker: Linker, count: int, id_: Id) -> str:
     address = linker.address(id_) or ""
     href = f"{address}-callers" if "#" in address else f"{address}#callers"
-    words = f"{counted(count, 'caller')} of {linker.name(id_).name}"
-    return f'<a class=c href={ROOT}{href} title="{escape_attribute(words)}" aria-label="{escape_attribute(words)}">{count}</a>'
+    words = escape_attribute(f"{counted(count, 'caller')} of {linker.name(id_).name}")
+    return f'<a class=c href={ROOT}{href} title="{words}" aria-label="{words}">{count}</a>'
 
 
 def escape_attribute(text: str) -> str:
@@ -230,7 +229,7 @@ def source_page(db: sqlite3.Connection, linker: Linker, position: int, code: Cod
         crumbs=crumbs(file.path),
         line_total=len(code.lines),
         width=display_width(code.text.rows) + 1,
-        blocks=Markup(with_root(_blocks(linker, code, position), root)),
+        blocks=Markup(with_root(_blocks(linker, code, position), root)),  # noqa: S704 - escaped in codeview
         outline=outline_of(linker, position) if code.linked else [],
         outline_total=len(linker.plan.in_file.get(position, [])),
         outline_href=urls.outline_url(file.path),
@@ -238,4 +237,3 @@ def source_page(db: sqlite3.Connection, linker: Linker, position: int, code: Cod
         includes=[line for line in includes if line is not None],
         included_by=[linker.place(path, line) for path, line in included_by],
     )
-

@@ -1,7 +1,7 @@
 """Reads the tree's files for the site and says whether each is still what was indexed.
 
-A line number is only true for the bytes that were indexed: a file whose sha256 differs, or that is gone, has a state that
-every page shows, and nothing links into its lines.
+A line number is only true for the bytes that were indexed: a file whose sha256 differs, or that is gone, has a state
+that every page shows, and nothing links into its lines.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class State(StrEnum):
 
 
 class SourceFile(NamedTuple):
-    """A file of the index that has a page. `lines` is what stands on disk now; `status` and `detail` are the index's."""
+    """A file of the index that has a page. `lines` is what stands on disk now; `status`, `detail` are the index's."""
 
     id: int
     path: str

@@ -154,7 +154,8 @@ class SymbolPages:
             if isinstance(svg, Markup):
                 self.drawn += 1
                 root = urls.root_of(urls.symbol_url(self._plan.packing.code[id_]))
-                found[id_] = Drawn(Markup(with_root(svg, root)), _note(drawing), _legend(drawing))
+                html = Markup(with_root(svg, root))  # noqa: S704 - escaped in layout
+                found[id_] = Drawn(html, _note(drawing), _legend(drawing))
             else:
                 found[id_] = Drawn(Markup(), f"No drawing: {svg}.", [])
         return found
@@ -180,7 +181,8 @@ class SymbolPages:
         return SymbolView(
             id=id_, code=short, own_page=own, name=name, label=linker.label(id_), scope=view.scope_of(linker, name),
             parameters=self._plan.parameters.get(id_, ""),
-            signature=facts.signature if own or not lines else "", doc=clean_doc(facts.doc, name.lang), place=linker.place(path, name.line),
+            signature=facts.signature if own or not lines else "",
+            doc=clean_doc(facts.doc, name.lang), place=linker.place(path, name.line),
             end_line=name.end_line, places=[(at.kind, linker.place(at.path, at.line)) for at in facts.places
                     if (at.path, at.line) != (path, name.line)],
             public=self._plan.public.get(id_, []), traits=view.traits(name, facts),
@@ -196,7 +198,8 @@ class SymbolPages:
             crossings=view.counterparts(linker, id_), keys=keys,
             used_keys=[(registry, key, linker.key(registry, key), linker.place(path, line), status)
                        for registry, key, line, status in facts.used_keys],
-            references=view.reference_list(linker, facts, short, called=bool(callers.total)), relations=view.relations(linker, facts),
+            references=view.reference_list(linker, facts, short, called=bool(callers.total)),
+            relations=view.relations(linker, facts),
             members=members[: view.MEMBERS_SHOWN], more_members=max(0, len(members) - view.MEMBERS_SHOWN),
             unresolved=[(linker.place(at, line), text, reason) for at, line, text, reason in facts.unresolved],
             ran=[(ran, urls.run_url(ran.run)) for ran in facts.ran], callable=speaks,
@@ -216,8 +219,8 @@ class SymbolPages:
         stop = end if end - start + 1 <= limit + 3 else start + limit - 1
         root = urls.root_of(self._plan.packing.address[facts.id])
         html = "".join(f"<span>{line}</span>" for line in code.lines[start - 1 : stop])
-        html = _LOCAL_LINK.sub(r"\1", html)  # their line is in sight, and their addresses would be a third of the page
-        return Markup(with_root(html, root)), start, end - stop
+        html = _LOCAL_LINK.sub(r"\1", html)  # their line is in sight; their addresses were a third of the page
+        return Markup(with_root(html, root)), start, end - stop  # noqa: S704 - escaped in codeview
 
     def _page(self, page: Page, views: Sequence[SymbolView], position: int) -> Output:
         root = urls.root_of(page.url)
@@ -306,11 +309,9 @@ def lead(rows: Sequence[str], line: int) -> int:
 
 
 def clean_doc(doc: str, lang: str) -> str:
-    """A docstring without common indentation; a C++ comment without any, Doxygen's commonest commands in plain words."""
+    """A docstring without common indentation; a C++ comment without any, Doxygen's commands in plain words."""
     if lang == Lang.CPP:
         text = "\n".join(line.strip() for line in doc.splitlines())
         return _COMMAND.sub(lambda match: _COMMANDS[match[1]], text).strip()
     first, _, rest = doc.partition("\n")
     return f"{first.strip()}\n{dedent(rest)}".strip()
-
-

@@ -37,7 +37,6 @@ class Crossing(NamedTuple):
     key: str
     key_href: str | None
     symbol: SymbolLink
-    signature: str
     callers: list[tuple[SymbolLink, Line]]
     more: int
 
@@ -180,12 +179,13 @@ def counterparts(linker: Linker, id_: Id) -> list[Crossing]:
                 for edge in callers[:_WRAPPER_CALLERS]
             ]
             shown.sort(key=lambda item: (item[1].path, item[1].line))
-            result.append(Crossing(key, linker.key("ffi", key), linker.symbol(wrapper), "", shown,
+            result.append(Crossing(key, linker.key("ffi", key), linker.symbol(wrapper), shown,
                                    len(callers) - len(shown)))  # fmt: skip
-    for edge in graph.callees(id_):
-        if edge.evidence == Evidence.REGISTRY and linker.name(edge.callee).lang != own:
-            result.append(Crossing(edge.via, linker.key("ffi", edge.via), linker.symbol(edge.callee), "", [], 0))
-    return result
+    return result + [
+        Crossing(edge.via, linker.key("ffi", edge.via), linker.symbol(edge.callee), [], 0)
+        for edge in graph.callees(id_)
+        if edge.evidence == Evidence.REGISTRY and linker.name(edge.callee).lang != own
+    ]
 
 
 def _edge_line(linker: Linker, file: int, line: int) -> Line:
@@ -336,7 +336,9 @@ def relations(linker: Linker, facts: Facts) -> list[tuple[str, list[SymbolLink]]
         for kind, other in pairs:
             if kind in words:
                 found.setdefault(words[kind], {})[other] = linker.symbol(other)
-    return [(heading, sorted(links.values(), key=lambda link: (link.label, link.where))) for heading, links in found.items()]
+    return [
+        (heading, sorted(links.values(), key=lambda link: (link.label, link.where))) for heading, links in found.items()
+    ]
 
 
 def members(linker: Linker, id_: Id) -> list[Member]:
@@ -344,8 +346,13 @@ def members(linker: Linker, id_: Id) -> list[Member]:
     plan = linker.plan
     own = plan.names[id_].file
     return [
-        Member(linker.symbol(inner), plan.names[inner].name + plan.parameters.get(inner, ""),
-               plan.names[inner].line if plan.names[inner].file == own else 0, plan.callers.get(inner, 0), plan.refs.get(inner, 0))
+        Member(
+            linker.symbol(inner),
+            plan.names[inner].name + plan.parameters.get(inner, ""),
+            plan.names[inner].line if plan.names[inner].file == own else 0,
+            plan.callers.get(inner, 0),
+            plan.refs.get(inner, 0),
+        )
         for inner in plan.children.get(id_, ())
         if plan.names[inner].kind not in LOCAL_KINDS and inner not in plan.aliases
     ]

@@ -79,7 +79,7 @@ def _overview(db: sqlite3.Connection, linker: Linker, keys: Sequence[Key], tree:
               site: str) -> str:  # fmt: skip
     plan = linker.plan
     evidence: dict[str, int] = dict(db.execute("SELECT evidence, count(*) FROM calls GROUP BY evidence"))
-    evidence["observed"] = sum(1 for _ in plan.observed)
+    evidence["observed"] = plan.graph.count("observed")
     langs = [lang for lang in ("cpp", "python", "cython") if lang in tree.by_path[""].sizes]
     crossing = db.execute(
         "SELECT count(*), count(DISTINCT via), count(DISTINCT caller_id) FROM calls c"
@@ -110,7 +110,10 @@ def _overview(db: sqlite3.Connection, linker: Linker, keys: Sequence[Key], tree:
 def _about(meta: dict[str, str]) -> list[str]:
     """Where the index comes from, as far as it says."""
     commit, era = meta.get("commit", ""), meta.get("era", "")
-    makers = [meta.get("clang", "").replace(" version", ""), f"pyrefly {meta['pyrefly']}" if meta.get("pyrefly") else ""]
+    makers = [
+        meta.get("clang", "").replace(" version", ""),
+        f"pyrefly {meta['pyrefly']}" if meta.get("pyrefly") else "",
+    ]
     by = " and ".join(filter(None, makers))
     return [
         part

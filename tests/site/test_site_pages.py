@@ -1,0 +1,210 @@
+"""What the pages of the small site say."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+import site_case
+from site_case import Site
+
+from xref.site import source_pages, urls
+from xref.site.links import Linker
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return site_case.make_site(tmp_path_factory.mktemp("site"))
+
+
+def text_of(html: str) -> str:
+    """A page as a reader sees it."""
+    html = re.sub(r"<(script|title)[^>]*>.*?</\1>", "", html)
+    html = re.sub(r"<(?:p|li|td|th|tr|h\d|div|ul|section|text|summary|caption|figcaption)\b", r" \g<0>", html)
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]*>", "", html)))
+
+
+def section(html: str, symbol: site_case.Symbol, site: Site) -> str:
+    """The part of a shared page that is about one symbol."""
+    anchor = site.address(symbol).partition("#")[2]
+    return html[html.index(f"id={anchor}>") :].partition("</section>")[0] if anchor else html
+
+
+def page(site: Site, symbol: site_case.Symbol) -> str:
+    return text_of(section(site.page(symbol), symbol, site))
+
+
+def test_the_function_behind_a_key(site: Site) -> None:
+    """Definition, key, wrapper with its callers, drawing, why no C++ caller, how often it ran: on one page."""
+    text = page(site, site_case.CREATOR)
+    assert "tvm::FuseTIR" in text
+    assert "Pass FuseTIR()" in text
+    assert "Returns The pass." in text
+    assert "registered at src/relax/fuse_tir.cc:17" in text
+    assert "no C++ caller: it is reached only through the ffi key relax.transform.FuseTIR" in text
+    assert "Python tvm.FuseTIR through the key relax.transform.FuseTIR" in text
+    assert re.search(r"which is called by.*tvm\.relax\.pipeline\.zero.*tvm\.relax\.pipeline\.one", text)
+    assert "return _ffi_api.FuseTIR()" in text, "the line of the call is shown"
+    assert "ran ×3" in text
+    assert "through the FFI 4.5 ms" in text
+
+
+def test_the_drawing_crosses_the_languages(site: Site) -> None:
+    html = site.page(site_case.CREATOR)
+    drawing = html[html.index("<svg class=graph role=img") : html.index("</svg>")]
+    assert "<title id=graph-title>Call graph of tvm::FuseTIR</title>" in drawing
+    assert 'class="node t-key"' in drawing
+    assert "Python function" in drawing
+    assert "C++ function" in drawing
+    assert ">×3</text>" in drawing
+    assert drawing.count("<a href=") > 4, "nodes and edges are links"
+    assert "written inside it" in html
+
+
+def test_the_callers_of_a_wrapper(site: Site) -> None:
+    text = page(site, site_case.WRAPPER)
+    assert "Callers 2" in text
+    assert "python/tvm/relax/pipeline.py:5 return [fuse(), fuse()]" in text
+    assert "Across the language boundary C++ tvm::FuseTIR" in text
+
+
+def test_callees_in_the_code_come_before_those_of_macros_and_others(site: Site) -> None:
+    text = page(site, site_case.INNER)
+    assert re.search(r"Callees 3 C\+\+ direct 1 tvm::Helper 7 /\* é ü \*/", text)
+    assert "outside the tree" in text
+    assert "inside macro expansions" in text
+    assert "x->f<T>(</script>) dependent on a template parameter" in text
+
+
+def test_a_call_that_only_a_run_saw(site: Site) -> None:
+    text = page(site, site_case.RUN_METHOD)
+    assert "seen in a run only 1 tvm::FuseTIR" in text
+    assert "×5" in text
+
+
+def test_a_class_and_its_members(site: Site) -> None:
+    text = page(site, site_case.PASS)
+    assert "Members 2" in text
+    assert "level field 5" in text
+    assert "Small members, in full" in text
+
+
+def test_something_nobody_calls_says_why(site: Site) -> None:
+    assert "no caller found: nothing that was read in the tree calls it" in page(site, site_case.F)
+
+
+def test_symbols_from_outside_have_a_place(site: Site) -> None:
+    text = page(site, site_case.OUTSIDE)
+    assert "std::move" in text
+    assert "defined outside the tree" in text
+    assert "tvm::Inner" in text
+
+
+def test_an_alias_leads_to_what_it_stands_for(site: Site) -> None:
+    assert site.address(site_case.PUBLIC) == site.address(site_case.WRAPPER)
+
+
+def test_source_links_and_margins(site: Site) -> None:
+    html = site.read(urls.source_url(site_case.CC))
+    line = dict(re.findall(r"<span id=L(\d+)[^>]*>(.*?)</span>(?=<span id=L|</pre>)", html))
+    assert 'aria-label="2 callers of Inner"' not in line["6"]
+    assert 'aria-label="1 caller of Inner"' in line["6"]
+    assert line["7"].count("<a class=v href=#L6>mod</a>") == 2, "a parameter leads to its line"
+    assert f"href=../../../{site.address(site_case.CHECK)}>CHECK</a>" in line["8"], (
+        "a macro's expansion links the macro"
+    )
+    assert "level" not in line["9"], "an implicit reference links nothing"
+    assert "include/tvm/fuse.h.html>tvm/fuse.h</a>" in line["1"]
+    assert "keys/ffi.html#k.relax.transform.FuseTIR>relax.transform.FuseTIR</a>" in line["17"]
+    assert "<i>/* comment: FuseTIR */</i>" in line["5"], "a name in a comment is no reference"
+
+
+def test_the_attribute_of_a_key_leads_to_cpp(site: Site) -> None:
+    html = site.read(urls.source_url(site_case.TRANSFORM))
+    assert f"_ffi_api.<a href=../../../../{site.address(site_case.CREATOR)}>FuseTIR</a>()" in html
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        (
+            "src/degraded.cc",
+            "degraded Read only in part, so calls and references may be missing: missing header <cuda.h>",
+        ),
+        ("src/failed.cc", "failed Not read, so nothing in it is linked or counted: the worker process died (SIGSEGV)"),
+        ("src/changed.cc", "changed The file is no longer the one that was indexed"),
+        ("src/gone.cc", "missing The file that was indexed is gone from the tree"),
+    ],
+)
+def test_a_file_that_is_not_the_whole_truth_says_so(site: Site, path: str, words: str) -> None:
+    assert words in text_of(site.read(urls.source_url(path)))
+
+
+def test_a_changed_file_is_shown_without_links(site: Site) -> None:
+    html = site.read(urls.source_url("src/changed.cc"))
+    assert "int</b> after() " in html
+    code = html[html.index("<div class=code") : html.index("</pre>")]
+    assert "<a " not in code
+    assert "changed.cc.html#L" not in site.page(site_case.BEFORE), "and no page links into its lines"
+
+
+def test_blocks_of_a_long_file(site: Site) -> None:
+    """Blocks outside the window take their height from the page, and each sets its own line counter."""
+    plan = site.plan
+    linker = Linker(plan)
+    position = plan.files_at[site_case.CC]
+    code = source_pages.Code(source_pages.Text([""] * 450), ["x"] * 450, linked=False)
+    blocks = source_pages._blocks(linker, code, position)
+    assert blocks.count("<pre ") == 3
+    assert blocks.count("contain-intrinsic-size:auto 4000px") == 2
+    assert "contain-intrinsic-size:auto 1000px" in blocks
+    assert '<span id=L201 style="counter-set:l 201">' in blocks
+    assert '<span id=L401 style="counter-set:l 401">' in blocks
+    assert "\n" not in blocks, "lines are blocks: a line end between them would double their height"
+
+
+def test_the_overview(site: Site) -> None:
+    text = text_of(site.read("index.html"))
+    assert "tvm 0.27.dev0" in text
+    assert "commit 0123456789ab" in text
+    assert "1 Python function reaches C++ through 1 key, at 1 call site." in text
+    assert "Passes 1" in text
+    assert "How to read evidence" in text
+    assert "1 key is looked up and registered nowhere: gone.</script>" in text
+    assert site_case.RUN in text
+    assert "C++ 7 files · 33 lines" in text
+    assert "seen in a run only No static fact explains it, but a recorded run made this call. 1" in text
+
+
+def test_health_has_every_reason(site: Site) -> None:
+    text = text_of(site.read("health.html"))
+    for words in (
+        "look <here>",
+        "src/gone.cc missing",
+        "src/changed.cc changed",
+        "src/failed.cc the worker process died",
+        "missing header <cuda.h> 1",
+        "dependent on a template parameter 1",
+        "gone.</script>",
+    ):
+        assert words in text, words
+
+
+def test_the_run(site: Site) -> None:
+    html = site.read(urls.run_url(site_case.RUN))
+    text = text_of(html)
+    passes = re.findall(r"<li style=\"--d:(\d)\"><span class=name>(?:<a[^>]*>)?(.*?)(?:</a>)?(?: <|</span>)", html)
+    assert passes == [("0", "Sequential"), ("1", "FuseTIR"), ("1", "&lt;script&gt;")]
+    assert "FuseTIR changed5 ms" in text
+    assert "left:20.0%;width:50.0%" in html
+    assert "relax.transform.FuseTIR C++ tvm::FuseTIR Python tvm.FuseTIR 3 4.5 ms" in text
+    assert "outside the index" in text
+    assert "ffi nobody.knows 2 no such key" in text
+
+
+def test_keys(site: Site) -> None:
+    text = text_of(site.read("keys/ffi.html"))
+    assert "relax.transform.FuseTIR C++ tvm::FuseTIR registered at src/relax/fuse_tir.cc:17" in text
+    assert "used Python python/tvm/relax/transform.py:7 in tvm.FuseTIR" in text
+    assert "gone.</script> dangling: registered nowhere in the tree" in text

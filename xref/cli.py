@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 
 from xref.cli_output import width, write_json, write_lines
+from xref.cli_site import site
 from xref.cli_trace import COMMANDS as TRACE_COMMANDS
 from xref.model import ExitCode, Role, XrefError
 
@@ -394,5 +395,5 @@ def index(
     return exit_code(summary, strict=strict)
 
 
-for _command in TRACE_COMMANDS:
+for _command in (*TRACE_COMMANDS, site):
     cli.add_command(_command)

@@ -99,7 +99,7 @@ def _default_db() -> Path:
 
 
 @contextmanager
-def _stopping_cleanly() -> Iterator[None]:
+def stopping_cleanly() -> Iterator[None]:
     """SIGTERM and SIGHUP end like Ctrl-C, so that no half-written file stays behind."""
     import signal
 
@@ -386,7 +386,7 @@ def index(
     from xref.index import IndexOptions, run_index
 
     options = IndexOptions(path=path, db=db, jobs=jobs, only=only, force=force)
-    with _stopping_cleanly(), progress_bar(show=not (quiet or as_json)) as progress:
+    with stopping_cleanly(), progress_bar(show=not (quiet or as_json)) as progress:
         summary = run_index(options, progress)
     if as_json:
         write_json(summary_object(summary))

@@ -37,11 +37,12 @@ def site(db: Path, out: Path, jobs: int, quiet: bool) -> int:
 
     Needs the tree that was indexed, for its source. $XREF_DOT names another Graphviz `dot` for the drawings.
     """
+    from xref.cli import stopping_cleanly
     from xref.cli_output import write_lines
     from xref.cli_summary import progress_bar
     from xref.site.build import build_site
 
-    with progress_bar(show=not quiet) as progress:
+    with stopping_cleanly(), progress_bar(show=not quiet) as progress:
         summary = build_site(db, out, jobs, progress)
     if not quiet:
         write_lines(_lines(summary))

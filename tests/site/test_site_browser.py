@@ -81,7 +81,7 @@ def test_search_fusetir_and_follow_it_into_python(open_page: Open) -> None:
     page.locator("#hits [role=option]", has_text="src/relax/fuse_tir.cc").first.click()
     page.wait_for_selector("h1.name")
     assert "FuseTIR" in page.locator("h1.name").inner_text()
-    drawing = page.locator("svg[role=img]").text_content() or ""
+    drawing = page.locator("svg.graph[role=group]").text_content() or ""
     assert "Python function" in drawing
     assert "C++ function" in drawing
     assert "×3" in drawing, "how often the recorded run took the edge"

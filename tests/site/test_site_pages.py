@@ -52,7 +52,7 @@ def test_the_function_behind_a_key(site: Site) -> None:
 
 def test_the_drawing_crosses_the_languages(site: Site) -> None:
     html = site.page(site_case.CREATOR)
-    drawing = html[html.index("<svg class=graph role=img") : html.index("</svg>")]
+    drawing = html[html.index("<svg class=graph role=group") : html.index("</svg>")]
     assert "<title id=graph-title>Call graph of tvm::FuseTIR</title>" in drawing
     assert 'class="node t-key"' in drawing
     assert "Python function" in drawing

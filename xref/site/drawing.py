@@ -171,7 +171,7 @@ class Drawer:
             drawing.nodes[key] = Node(
                 key, "symbol", short_label(name.short),
                 short_label(parameters) or {"static_init": "static initialiser"}.get(name.kind, name.kind), name.lang,
-                self._linker.address(id_), f"{label}{parameters}\n{path}:{name.line}", drawing.clusters.index(path),
+                self._linker.address(id_), f"{label}{parameters}, line {name.line}", drawing.clusters.index(path),
             )  # fmt: skip
         return key
 

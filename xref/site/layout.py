@@ -151,7 +151,7 @@ class _Svg:
         width, height = self._width + 2 * _MARGIN, self._height + 2 * _MARGIN
         objects = {thing["name"]: thing for thing in self._layout.get("objects", ())}
         opening = (
-            f'<svg class=graph role=img aria-labelledby=graph-title viewBox="0 0 {_short(width)} {_short(height)}"'
+            f'<svg class=graph role=group aria-labelledby=graph-title viewBox="0 0 {_short(width)} {_short(height)}"'
             f" width={_short(width)} height={_short(height)}"
             f' style="min-width:{_short(width * _LEAST_SCALE)}px"><title id=graph-title>{escape(title)}</title>'
         )
@@ -199,7 +199,7 @@ class _Svg:
         ran = " counted" if arrow.label else ""
         title = f"<title>{escape(arrow.title)}</title>" if arrow.title else ""
         shape = f'{title}<path d="{path}"/><path class=head d="{head}"/>{label}'
-        return _linked(f'<g class="edge t-{arrow.evidence}{ran}">{shape}</g>', arrow.href)
+        return _linked(f'<g class="edge t-{arrow.evidence}{ran}">{shape}</g>', arrow.href, " tabindex=-1")
 
     def _curve(self, pos: str) -> tuple[str, str]:
         """The path of a spline "e,x,y p0 c c p c c p ..." and of the head at its end."""
@@ -223,8 +223,8 @@ class _Svg:
         return path, "M" + "L".join(f"{self._x(a)} {self._y(b)}" for a, b in corners) + "Z"
 
 
-def _linked(shape: str, href: str | None) -> str:
-    return shape if href is None else f'<a href="{ROOT}{href}" tabindex=-1>{shape}</a>'
+def _linked(shape: str, href: str | None, attributes: str = "") -> str:
+    return shape if href is None else f'<a href="{ROOT}{href}"{attributes}>{shape}</a>'
 
 
 def _short(value: float) -> str:

@@ -29,7 +29,7 @@ from xref.site.packing import Page
 from xref.site.source_pages import Code, outline_of
 from xref.site.symbol_view import SymbolView
 
-EXCERPT_LINES = 10
+EXCERPT_LINES = 8
 """Lines of a definition that its page shows; of a symbol on a shared page, `SMALL_EXCERPT`."""
 SMALL_EXCERPT = 3
 _LEAD_LINES = 3

@@ -20,7 +20,9 @@ from xref.site.links import Line, Linker, SymbolLink
 from xref.site.names import CONTAINERS, LOCAL_KINDS, RUNNABLE, Name
 
 FIRST_REFERENCES = 100
-"""References on a symbol's own page, with their lines; further pages have `MORE_ROWS`."""
+"""References on a symbol's own page; further pages have `MORE_ROWS`."""
+_WITH_TEXT = 40
+"""References that show their line."""
 MEMBERS_SHOWN = 300
 _WRAPPER_CALLERS = 40
 _MOST_WRAPPERS = 4
@@ -289,7 +291,9 @@ def reference_list(linker: Linker, facts: Facts, code: str, *, called: bool) -> 
     parts = [ordered[:FIRST_REFERENCES]]
     parts += [ordered[at : at + MORE_ROWS] for at in range(FIRST_REFERENCES, len(ordered), MORE_ROWS)]
     pages = [
-        _roles(linker, part, totals, name.name, with_text=number == 0) for number, part in enumerate(parts) if part
+        _roles(linker, part, totals, name.name, 0 if number else _WITH_TEXT)
+        for number, part in enumerate(parts)
+        if part
     ]
     if pages:
         result.roles, result.pages, result.shown = pages[0], pages[1:], len(parts[0])
@@ -298,17 +302,18 @@ def reference_list(linker: Linker, facts: Facts, code: str, *, called: bool) -> 
 
 
 def _roles(
-    linker: Linker, part: Iterable[Reference], totals: dict[str, int], name: str, *, with_text: bool
+    linker: Linker, part: Iterable[Reference], totals: dict[str, int], name: str, with_text: int
 ) -> list[RoleReferences]:
+    """References by role and file; the first `with_text` show their line."""
     roles: dict[str, RoleReferences] = {}
-    for reference in part:
+    for number, reference in enumerate(part):
         role = roles.setdefault(reference.role, RoleReferences(reference.role, totals[reference.role]))
         if not role.files or role.files[-1].path != reference.path:
             role.files.append(FileReferences(reference.path, linker.plan.place(reference.path, 0), []))
         lines = role.files[-1].lines
         if lines and lines[-1].line == reference.line:
             continue
-        if with_text:
+        if number < with_text:
             lines.append(linker.line(reference.path, reference.line, reference.col, name))
         else:
             lines.append(linker.place(reference.path, reference.line))

@@ -75,6 +75,8 @@ def write(out: Path, outputs: Iterable[Output]) -> tuple[int, int]:
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
         except FileNotFoundError:
+            if not out.is_dir():
+                raise  # the build was given up: nothing may come back
             path.parent.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
         with os.fdopen(descriptor, "wb") as stream:

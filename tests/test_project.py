@@ -75,7 +75,7 @@ def test_every_xref_command_of_the_readme_is_understood() -> None:
     commands = [shlex.split(line, comments=True) for line in lines]
     assert len(commands) >= 6
     for command in commands:
-        if command[1] in ("index", "trace", "runs"):
+        if command[1] in ("index", "trace", "runs", "run"):
             shown = subprocess.run(
                 [sys.executable, "-m", *command[:2], "--help"], cwd=ROOT, check=False, capture_output=True
             )

@@ -124,15 +124,16 @@ const xrefSearch = {
     const some = names.slice(0, scope.length ? LIMIT : 24);
     const rows = await Promise.all(some.map(details));
     some.forEach((hit, n) => {
-      let shown = 0;
-      for (const [kind, lang, around, path, line, url] of rows[n]) {
-        if (scope.length && !scopeFits(around, scope)) continue;
-        if (++shown > 6) break;
-        results.push({ rank: hit.rank, kind, lang, before: around, hit, place: path && `${path}:${line}`, url });
+      const fitting = rows[n].filter((row) => !scope.length || scopeFits(row[2], scope));
+      const most = some.length > 1 ? 6 : 30;
+      for (const [kind, lang, around, path, line, url, after] of fitting.slice(0, most)) {
+        results.push({ rank: hit.rank, kind, lang, before: around, hit, after: after || "", place: path && `${path}:${line}`, url });
       }
+      const more = fitting.length - most;
+      if (more > 0) results[results.length - 1].more = `${more} more are called ${hit.name}: write Class::${hit.name} to narrow it down`;
     });
     for (const hit of keys.slice(0, 12)) {
-      results.push({ rank: hit.rank + (hit.rank ? 0.5 : -0.5), kind: `${data.keys[hit.i][1]} key`, lang: "", before: "", hit, place: "", url: data.keys[hit.i][2] });
+      results.push({ rank: hit.rank + (scope.length ? -0.1 : 0.5), kind: `${data.keys[hit.i][1]} key`, lang: "", before: "", hit, place: "", url: data.keys[hit.i][2] });
     }
     for (const hit of files.slice(0, 12)) {
       const [path, url] = data.files[hit.i];
@@ -149,6 +150,7 @@ const xrefSearch = {
     const label = element("span", { class: "sym" });
     if (result.before) label.append(element("span", { class: "scope" }, result.before));
     label.append(name.slice(0, hit.at), element("b", {}, name.slice(hit.at, hit.at + hit.length)), name.slice(hit.at + hit.length));
+    if (result.after) label.append(element("span", { class: "scope" }, result.after));
     const made = element("li", { role: "option", id: `hit-${number}`, "aria-selected": "false" }, label, " ",
       element("span", { class: "kind" }, result.kind), " ");
     if (result.lang) made.append(element("span", { class: `lang ${result.lang}` }, LANGUAGES[result.lang] || result.lang));
@@ -206,7 +208,10 @@ const xrefSearch = {
         return show(true);
       }
       if (mine !== asked) return;
-      list.replaceChildren(...results.map(option));
+      list.replaceChildren(...results.flatMap((result, number) => {
+        const made = option(result, number);
+        return result.more ? [made, element("li", { class: "empty", role: "presentation" }, result.more)] : [made];
+      }));
       if (!results.length) list.append(element("li", { class: "empty" }, "No name, key or file like that."));
       status.textContent = `${results.length} results`;
       list.dataset.query = query;

@@ -250,6 +250,16 @@ def test_a_layout_program_that_is_not_there(tmp_path: Path, tiny: Path, monkeypa
         build(tiny, tmp_path / "out")
 
 
+def test_without_a_layout_program_there_are_the_lists(
+    tmp_path: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("xref.site.layout.find_dot", lambda: None)
+    summary = build_site(tiny, tmp_path / "out", 1, lambda *_: None)
+    assert summary.drawings == 0
+    assert "pip install graphviz-pure" in summary.note
+    assert check_site(tmp_path / "out").problems == []
+
+
 def test_a_layout_program_that_fails_is_said_on_the_page(
     tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

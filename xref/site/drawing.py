@@ -24,6 +24,9 @@ _FAR = 3
 _QUIET_KINDS = ("constructor", "destructor", "conversion", "class", "struct", "typedef", "macro", "variable", "field")
 
 
+_KIND_WORDS = {"static_init": "static initialiser"}
+
+
 @dataclass(slots=True)
 class Node:
     """A box: a symbol, a key ("key") or what was left out ("more"). `title` is shown on hover."""
@@ -170,7 +173,7 @@ class Drawer:
             parameters = self._plan.parameters.get(id_, "")
             drawing.nodes[key] = Node(
                 key, "symbol", short_label(name.short),
-                short_label(parameters) or {"static_init": "static initialiser"}.get(name.kind, name.kind), name.lang,
+                short_label(parameters) if len(parameters) > 2 else _KIND_WORDS.get(name.kind, name.kind), name.lang,
                 self._linker.address(id_), f"{label}{parameters}, line {name.line}", drawing.clusters.index(path),
             )  # fmt: skip
         return key

@@ -15,6 +15,8 @@ from xref.site.symbol_pages import Output
 _SHARE = 0.12
 """A folder with a larger share of a language's files is shown by its subfolders."""
 _FEW = 30
+_TINY = 2
+"""A subfolder with so few files counts with the folder around it."""
 
 
 @dataclass(slots=True)
@@ -57,7 +59,7 @@ class Folders:
         self._plan = plan
         self.by_path: dict[str, Folder] = {"": Folder("")}
         for position, file in enumerate(plan.files):
-            size = Size(1, file.lines, len(plan.in_file.get(position, ())))
+            size = self._size(position)
             path = posixpath.dirname(file.path)
             self._folder(path).files.append(position)
             while True:
@@ -65,6 +67,9 @@ class Folders:
                 if not path:
                     break
                 path = posixpath.dirname(path)
+
+    def _size(self, position: int) -> Size:
+        return Size(1, self._plan.files[position].lines, len(self._plan.in_file.get(position, ())))
 
     def _folder(self, path: str) -> Folder:
         if path not in self.by_path:
@@ -81,19 +86,23 @@ class Folders:
         result: list[tuple[str, Size]] = []
 
         def visit(folder: Folder) -> None:
-            if folder.sizes[lang].files <= most or not folder.folders:
+            inner = [self.by_path[posixpath.join(folder.path, name)] for name in sorted(folder.folders)]
+            inner = [each for each in inner if lang in each.sizes]
+            own = [self._size(at) for at in folder.files if self._plan.files[at].lang == lang]
+            if len(inner) == 1 and not own:
+                visit(inner[0])
+                return
+            if folder.sizes[lang].files <= most or not inner:
                 result.append((folder.path, folder.sizes[lang]))
                 return
-            direct = Size()
-            for position in folder.files:
-                if self._plan.files[position].lang == lang:
-                    direct.add(Size(1, self._plan.files[position].lines, len(self._plan.in_file.get(position, ()))))
-            if direct.files:
-                result.append((folder.path, direct))
-            for name in sorted(folder.folders):
-                inner = self.by_path[posixpath.join(folder.path, name)]
-                if lang in inner.sizes:
-                    visit(inner)
+            rest = Size()
+            for size in (*own, *(each.sizes[lang] for each in inner if each.sizes[lang].files <= _TINY)):
+                rest.add(size)
+            if rest.files:
+                result.append((folder.path, rest))
+            for each in inner:
+                if each.sizes[lang].files > _TINY:
+                    visit(each)
 
         visit(root)
         return sorted(result)

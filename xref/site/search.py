@@ -12,6 +12,7 @@ from math import log2
 from xref.model import Id
 from xref.site import urls
 from xref.site.assets import script_data
+from xref.site.links import Linker
 from xref.site.plan import SitePlan
 from xref.site.symbol_pages import Output
 
@@ -21,8 +22,11 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 def search_files(plan: SitePlan) -> Iterator[Output]:
     """The scripts: `search/names.js`, and `search/N.js` for each shard."""
+    linker = Linker(plan)
     by_name: dict[str, list[Id]] = {}
     for id_, name in plan.names.items():
+        if linker.label(plan.aliases.get(id_)) == name.qualname:
+            continue  # what it stands for is shown by this name
         if id_ in plan.packing.address and (name.line > 0 if name.file >= 0 else plan.refs.get(id_, 0) > 0):
             by_name.setdefault(_shown(name.name), []).append(id_)
     names = sorted(by_name)
@@ -40,7 +44,7 @@ def search_files(plan: SitePlan) -> Iterator[Output]:
     ))  # fmt: skip
     for number, first in enumerate(range(0, len(names), NAMES_PER_SHARD)):
         shard = [
-            [_detail(plan, id_) for id_ in sorted(by_name[name], key=lambda id_: _order(plan, id_))]
+            [_detail(linker, id_) for id_ in sorted(by_name[name], key=lambda id_: _order(plan, id_))]
             for name in names[first : first + NAMES_PER_SHARD]
         ]
         yield Output(f"search/{number}.js", script_data("xrefSearch.shard", number, shard))
@@ -63,7 +67,11 @@ def _order(plan: SitePlan, id_: Id) -> tuple[object, ...]:
     return name.file < 0, not name.defined, minor, -plan.refs.get(id_, 0), id_
 
 
-def _detail(plan: SitePlan, id_: Id) -> list[object]:
+def _detail(linker: Linker, id_: Id) -> list[object]:
+    plan = linker.plan
     name = plan.names[id_]
     path = plan.files[name.file].path if name.file >= 0 else ""
-    return [name.kind, name.lang, name.scope, path, name.line, plan.packing.address[id_]]
+    label = linker.label(id_)
+    scope = label[: -len(name.name)] if label.endswith(name.name) else name.scope
+    row: list[object] = [name.kind, name.lang, scope, path, name.line, plan.packing.address[id_]]
+    return [*row, plan.parameters[id_]] if id_ in plan.parameters else row

@@ -20,6 +20,7 @@ from xref.site.symbol_pages import Output
 _REASONS_SHOWN = 12
 _PLACES_SHOWN = 8
 _RUNS_SHOWN = 5
+_PASSES_OF_A_FOLDER = 4
 _COUNTED = re.compile(r" \(and \d+ more\)$|: \d+ of \d+ lines not read$|, first .*$| at line \d+.*$")
 _ERAS = {
     "register_global": "TVM_REGISTER_GLOBAL",
@@ -137,7 +138,10 @@ def _passes(linker: Linker, passes: Sequence[Key]) -> list[tuple[str, list[tuple
         at = key.definitions[0]
         href = linker.address(at.symbol) or linker.key("pass", key.name)
         grouped.setdefault(at.path.rpartition("/")[0], []).append((key.name, href))
-    return sorted(grouped.items(), key=lambda item: (-len(item[1]), item[0]))
+    large = {folder: names for folder, names in grouped.items() if len(names) >= _PASSES_OF_A_FOLDER}
+    elsewhere = sorted(name for folder, names in grouped.items() if folder not in large for name in names)
+    ordered = sorted(large.items(), key=lambda item: (-len(item[1]), item[0]))
+    return [*ordered, ("elsewhere", elsewhere)] if elsewhere else ordered
 
 
 def examine(db: sqlite3.Connection, linker: Linker, keys: Sequence[Key]) -> Health:

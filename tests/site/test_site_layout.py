@@ -1,0 +1,180 @@
+"""Drawings and addresses: what is shown, what is left out, and that no name becomes part of a drawing's source."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from pathlib import Path
+
+import pytest
+import site_case
+from hypothesis import given
+from hypothesis import strategies as st
+from site_case import Site
+
+from xref.model import XrefError, symbol_id
+from xref.site import drawable, layout, packing, urls
+from xref.site.callgraph import CallGraph
+from xref.site.drawing import NODE_CAP, Arrow, Drawer, Drawing, Node, short_label
+from xref.site.links import Linker
+from xref.site.names import Name
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return site_case.make_site(tmp_path_factory.mktemp("site"))
+
+
+def drawing_of(site: Site, symbol: site_case.Symbol) -> Drawing:
+    return Drawer(Linker(site.plan)).draw(site_case.id_of(symbol), "s/x.html")
+
+
+def test_a_drawing_goes_through_the_key(site: Site) -> None:
+    drawing = drawing_of(site, site_case.CREATOR)
+    labels = {node.id: node.label for node in drawing.nodes.values()}
+    edges = {(labels[arrow.tail], labels[arrow.head], arrow.evidence) for arrow in drawing.arrows.values()}
+    assert ("transform.FuseTIR", site_case.KEY, "registry") in edges
+    assert (site_case.KEY, "tvm::FuseTIR", "registry") in edges
+    assert ("tvm::FuseTIR", "FuseTIR::{lambda: pass}", "encloses") in edges
+    assert ("FuseTIR::{lambda: pass}", "tvm::Inner", "direct") in edges, "one step further on each side"
+    assert next(iter(drawing.nodes.values())).label == "tvm::FuseTIR", "the middle comes first"
+
+
+def test_macro_expansions_and_symbols_from_outside_are_counted_not_drawn(site: Site) -> None:
+    drawing = drawing_of(site, site_case.INNER)
+    assert "std::move" not in {node.label for node in drawing.nodes.values()}
+    assert drawing.left_out == 1
+
+
+def star(callers: int, callees: int) -> tuple[Drawing, int]:
+    """The drawing of a function with so many callers and callees."""
+    files = ["a.cc"]
+    names = {}
+    for number in range(callers + callees + 1):
+        names[number] = Name("cpp", "function", f"f{number}", f"ns::f{number}", 0, number + 1, 0, None, True)
+    rows = [(number, 0, 0, "", 0, 1, 1, False) for number in range(1, callers + 1)]
+    rows += [(0, number, 0, "", 0, 1, 1, False) for number in range(callers + 1, callers + callees + 1)]
+
+    class Plan:
+        pass
+
+    plan = Plan()
+    graph = CallGraph(rows)
+    plan.__dict__.update(
+        graph=graph, names=names, observed={}, callers=graph.caller_counts(), parameters={}, aliases={}, public={},
+        files=[type("F", (), {"path": files[0]})()], key_pages={}, root=Path(),
+        packing=packing.Packing(address={number: f"s/{number}.html" for number in names}),
+        place_at=lambda _file, line: f"source/a.cc.html#L{line}",
+    )  # fmt: skip
+    return Drawer(Linker(plan)).draw(0, "s/0.html"), callers + callees  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("callers", "callees"), [(0, 3), (5, 5), (200, 0), (0, 200), (200, 200), (30, 1)])
+def test_a_drawing_says_what_it_leaves_out(callers: int, callees: int) -> None:
+    drawing, neighbours = star(callers, callees)
+    assert len(drawing.nodes) <= NODE_CAP
+    drawn = sum(node.kind == "symbol" for node in drawing.nodes.values()) - 1
+    more = {node.href: int(re.sub(r"\D", "", node.label)) for node in drawing.nodes.values() if node.kind == "more"}
+    assert drawn + sum(more.values()) == neighbours
+    assert set(more) <= {"s/0.html#callers", "s/0.html#callees"}, "and where the rest is listed"
+
+
+HOSTILE = 'x"];}</svg><script>alert(1)</script>\n\\N{|}'
+
+
+def test_names_never_reach_the_layout_program() -> None:
+    node = Node("n1", "symbol", HOSTILE, HOSTILE, "cpp", "s/x.html", HOSTILE, 0)
+    drawing = Drawing(nodes={"n1": node, "n2": node}, clusters=[HOSTILE])
+    drawing.arrows["n1", "n2", "direct"] = Arrow("n1", "n2", "direct", "s/x.html", HOSTILE, "×3")
+    source = layout.dot_source(drawing)
+    assert "script" not in source
+    assert "\\N" not in source
+    dot = layout.find_dot()
+    assert dot is not None
+    [svg] = layout.render_drawings(dot, [drawing], [HOSTILE])
+    assert "<script" not in svg
+    assert svg.count("</svg>") == 1
+    assert "&lt;script&gt;" in svg
+
+
+def test_one_broken_drawing_does_not_cost_the_others(tmp_path: Path) -> None:
+    """A layout program that fails on a batch is asked again for each drawing alone."""
+    dot = layout.find_dot()
+    assert dot is not None
+    program = tmp_path / "dot"
+    program.write_text(
+        f'#!/bin/sh\ncat > "$0.in"\ngrep -q "width=9.99" "$0.in" && exit 1\nexec {dot[0]} "$@" < "$0.in"\n'
+    )
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    good = Drawing(nodes={"a": Node("a", "symbol", "a", "", "cpp", None, "")})
+    wide = Drawing(nodes={"a": Node("a", "symbol", "a" * 97, "", "cpp", None, "")})
+    assert "width=9.99" not in layout.dot_source(good)
+    bad_source = layout.dot_source(wide)
+    width = re.search(r"width=(\d+\.\d\d)", bad_source)
+    assert width is not None
+    program.write_text(program.read_text().replace("width=9.99", f"width={width[1]}"))
+    results = layout.render_drawings([str(program)], [good, wide, good], ["1", "2", "3"])
+    assert [str(result).startswith("<svg") for result in results] == [True, False, True]
+
+
+def test_dot_is_found_or_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XREF_DOT", str(tmp_path / "none"))
+    with pytest.raises(XrefError) as caught:
+        layout.find_dot()
+    assert caught.value.exit_code == 5
+    assert "XREF_DOT" in str(caught.value)
+    monkeypatch.setenv("XREF_DOT", "/bin/true")
+    assert layout.find_dot() == ["/bin/true"]
+
+
+def test_short_labels() -> None:
+    assert short_label("FuseTIR") == "FuseTIR"
+    long = short_label("FusedTIRConstructor::AllocateIntermediateBuffer")
+    assert len(long) <= 30
+    assert long.startswith("FusedTIRConst")
+    assert long.endswith("Buffer")
+
+
+def test_addresses() -> None:
+    assert urls.source_url("src/a b/x.cc") == "source/src/a~20b/x.cc.html"
+    assert urls.source_url("x.html/y.h") == "source/x~2ehtml/y.h.html", "a folder never ends like a page"
+    assert urls.source_url("x.h") != urls.source_url("x~2eh")
+    assert urls.source_url("a/.hidden.py") == "source/a/~2ehidden.py.html", "dot files would not be served"
+    assert urls.source_url("\udcff.cc") == "source/~ff.cc.html", "bytes that are not UTF-8"
+    assert len(urls.source_url("x" * 4000 + ".cc").rpartition("/")[2]) < 255
+    assert urls.source_url("x" * 4000 + ".cc") != urls.source_url("x" * 4001 + ".cc")
+    assert urls.root_of("s/ab/cde.html") == "../../"
+
+
+@given(st.text(min_size=1), st.text(min_size=1))
+def test_two_files_never_share_a_page(one: str, other: str) -> None:
+    assert (urls.safe_segment(one) == urls.safe_segment(other)) == (one == other)
+    assert re.fullmatch(r"[A-Za-z0-9._+~-]+", urls.safe_segment(one))
+
+
+def test_codes_that_would_clash_are_longer() -> None:
+    """Two symbols never share an address, whatever their ids."""
+    size = 36**urls.CODE_DIGITS
+    codes = urls.codes([5, 5 + size, 6])
+    assert len(set(codes.values())) == 3
+    assert len(codes[6]) == urls.CODE_DIGITS
+    assert len(codes[5]) > urls.CODE_DIGITS
+    assert urls.codes([6])[6] == codes[6], "and the others keep theirs"
+
+
+def test_the_same_tree_is_drawn_the_same(site: Site) -> None:
+    names, graph = site.plan.names, site.plan.graph
+    chosen = [drawable.choose(names, graph, site.plan.callers, {}, set(names), {}) for _ in range(2)]
+    assert chosen[0] == chosen[1]
+    assert symbol_id(site_case.CREATOR.key) in site.plan.drawn
+
+
+def test_search_data_is_scripts_of_json(site: Site) -> None:
+    for script in (site.folder / "search").iterdir():
+        text = script.read_text(encoding="utf-8")
+        call, _, arguments = text.partition("(")
+        assert call in ("xrefSearch.names", "xrefSearch.shard")
+        json.loads("[" + arguments.rpartition(")")[0] + "]")
+    assert os.listdir(site.folder / "search")

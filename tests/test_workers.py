@@ -102,7 +102,7 @@ def test_a_bad_task_costs_only_itself() -> None:
         Failure("the worker process died (exit code 3)", True),
     ]
     assert problems[3] is not None
-    assert "pickle" in problems[3].words
+    assert "lambda" in problems[3].words
 
 
 def test_processes_that_die_at_once_are_noticed_at_once() -> None:

@@ -6,8 +6,6 @@ The status of each file is decided here: what libclang could not read is named, 
 from __future__ import annotations
 
 import re
-import sys
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -28,6 +26,7 @@ from xref.cpp.clang import (
 from xref.cpp.conditionals import Conditionals
 from xref.cpp.names import Paths
 from xref.cpp.plan import CppPlan, UnitJob
+from xref.cpp.stack import start_thread
 from xref.cpp.visitor import Visitor
 from xref.model import FileFacts, Lang, Status, shorten
 from xref.registry.cpp import CppRegistries
@@ -36,8 +35,7 @@ _UMBRELLA = ".xref-umbrella.cc"
 """The file in memory that includes the headers of a job. clang's -include cannot name a path with a quote."""
 _NOT_FOUND = re.compile(r"'(.+)' file not found")
 _STACK_BYTES = 512 << 20
-"""Virtual memory for the walk's stack: libclang's visitor and Python take several frames per nested call."""
-_RECURSION_LIMIT = 60_000
+"""Virtual memory for the walk's stack, and for what libclang does on it in one go with a deep tree."""
 _MAX_CLASHING = 20
 _MAX_UNREAD_SHARE = 1 / 3
 """A file of which more lies in ranges that the preprocessor left out is degraded."""
@@ -117,14 +115,7 @@ def _with_deep_stack(work: Callable[[], _Result]) -> _Result:
     One thread for the life of the process: a second one's stack may come before the first one's has gone.
     """
     if not _deep:
-        sys.setrecursionlimit(_RECURSION_LIMIT)
-        before = threading.stack_size(_STACK_BYTES)
-        try:
-            thread = ThreadPoolExecutor(1)
-            thread.submit(int).result()  # a pool starts its thread with the first task
-        finally:
-            threading.stack_size(before)
-        _deep.append(thread)
+        _deep.append(start_thread(_STACK_BYTES))
     return _deep[0].submit(work).result()
 
 

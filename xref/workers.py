@@ -28,6 +28,9 @@ _GRACE_SECONDS = 5.0
 """What an idle process gets to end by itself."""
 
 
+_INTERRUPTIONS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+
+
 @dataclass(frozen=True)
 class Task:
     """`run(*arguments)` in a worker; `label` is for progress, `paths` are the files that fail with it."""
@@ -140,8 +143,9 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, *arguments), daemon=True)
-        # Ctrl-C is the parent's to handle, also while the new process is still importing
-        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        # Ctrl-C is the parent's to handle, also while the new process is still importing; and a parent that is
+        # interrupted halfway would leave a process that complains of the half it got
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTIONS)
         try:
             self._process.start()
         finally:
@@ -190,6 +194,7 @@ def _serve(
 ) -> None:
     """The life of a worker process: it ends when the other end of its pipe is closed, or its parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTIONS)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what a dying library prints; how it ended is told by the pipe
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     allowed = memory if most == resource.RLIM_INFINITY else min(memory, most)  # `ulimit -v` may have set less

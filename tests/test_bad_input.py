@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from bad_tree import CHAIN, EVIL, FILES, NOT_UTF8_NAME, UNREADABLE, make_bad_tree
-from command import Ended, with_mounts, without_override, xref
+from command import Ended, with_mounts, without_override, xref, xref_command
 from indexed import check_intact, indexed_fixture, make_small, rows, states, tree_fixture  # noqa: F401
 
 from xref.store import SCHEMA_VERSION
@@ -325,3 +326,33 @@ def test_what_xref_did_not_write_is_never_overwritten(
         assert ended.code == 3
         assert str(db) in ended.err
         check_intact(db, before)
+
+
+@pytest.mark.parametrize("name", ["\udcff", "src/a.cc:99999999999999999999999"])
+def test_a_name_that_no_database_can_be_asked_for(indexed: tuple[Path, Path, bytes], name: str) -> None:
+    _, db, _ = indexed
+    ended = xref("callers", name, "--db", db)
+    assert ended.code == 1
+    assert "Traceback" not in ended.err
+
+
+def test_an_index_where_no_file_can_be(tree: Path) -> None:
+    ended = xref("index", tree, "--db", "/proc/x.db")
+    assert (ended.code, ended.err.count("/proc/x.db cannot be")) == (5, 1), ended.err
+
+
+def test_an_answer_that_cannot_be_written(indexed: tuple[Path, Path, bytes]) -> None:
+    _, db, _ = indexed
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*xref_command("doctor", "--db", db)], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 5
+    assert done.stderr == "xref: the answer cannot be written (No space left on device): send it elsewhere\n"
+
+
+def test_doctor_tells_a_bad_index_from_none(tmp_path: Path) -> None:
+    db = tmp_path / "x.db"
+    assert xref("doctor", "--db", db).code == 0
+    db.write_text("no database")
+    assert xref("doctor", "--db", db).code == 3

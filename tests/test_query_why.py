@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import FUSE_TIR_CC, build, cpp, id_of, py
 
-from xref.model import FileFacts, KeyDef, Lang, Ref, Relation, Role, Status, Symbol
+from xref.model import Call, Evidence, FileFacts, KeyDef, Lang, Ref, Relation, Role, Status, Symbol, Unresolved
 from xref.query import ask
 from xref.store import open_index
 
@@ -49,8 +49,18 @@ def test_a_guarded_key_that_nothing_uses_is_said_so(tmp_path: Path) -> None:
     facts = FileFacts("a.cc", Lang.CPP, symbols=[f], key_defs=[KeyDef("ffi", "n.f", "cpp", 9, id_of(f), "USE_CUDA")])
     assert _why(tmp_path, facts, "n::f") == (
         "no caller found: it is reached only through the ffi key n.f registered at a.cc:9 (built under USE_CUDA),"
-        " which nothing in the tree uses"
+        " and no look-up of it was found: names in plain strings (call_packed, ExternFunc, tests) are not followed"
     )
+
+
+def test_a_call_of_a_call_s_result_is_not_a_call_of_the_name_in_it(tmp_path: Path) -> None:
+    f, g = cpp("function", "n::f", 1, "void f()"), cpp("function", "n::g", 5, "void g()")
+    outer = Unresolved(6, 3, id_of(g), "f(1)(2)", "through the result of a call")
+    facts = FileFacts("a.cc", Lang.CPP, symbols=[f, g], unresolved=[outer])
+    assert "1 unresolved call spells this name" in _why(tmp_path, facts, "n::f")
+    facts.calls = [Call(id_of(g), id_of(g), Evidence.DIRECT, 6, 3)]
+    (tmp_path / "resolved").mkdir()
+    assert "spell" not in _why(tmp_path / "resolved", facts, "n::f")
 
 
 def test_files_that_could_not_be_read_are_mentioned(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ imported inside the verbs, so that a question does not pay for the indexer.
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import sys
@@ -40,6 +41,12 @@ class _Group(click.Group):
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return ExitCode.DONE
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO) or error.filename is not None:
+                raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes once more
+            message = f"the answer cannot be written ({error.strerror}): send it elsewhere"
+            raise XrefError(message, ExitCode.UNUSABLE_INPUT) from error
         except KeyboardInterrupt:
             raise XrefError("interrupted: nothing was changed", ExitCode.INTERRUPTED) from None
         except sqlite3.DatabaseError as error:

@@ -82,12 +82,15 @@ class Report:
     tools: list[Tool]
     index: IndexState | None = None
     no_index: str = ""
+    index_is_bad: bool = False
+    """There is a file where the index should be, and it cannot be used."""
 
     @property
     def exit_code(self) -> int:
-        """0 when indexing can work, else 5."""
-        missing = any(tool.needed and not tool.found for tool in self.tools)
-        return ExitCode.UNUSABLE_INPUT if missing else ExitCode.DONE
+        """5 when indexing cannot work, 3 when there is an index that cannot be read, else 0."""
+        if any(tool.needed and not tool.found for tool in self.tools):
+            return ExitCode.UNUSABLE_INPUT
+        return ExitCode.NO_INDEX if self.index_is_bad else ExitCode.DONE
 
 
 def examine(db: Path) -> Report:
@@ -98,6 +101,7 @@ def examine(db: Path) -> Report:
             report.index = _state(connection, db)
     except XrefError as error:
         report.no_index = str(error)
+        report.index_is_bad = db.exists()
     return report
 
 
@@ -215,7 +219,7 @@ def report_object(report: Report) -> dict[str, Any]:
     """The report for `--json`."""
     return {
         "schema": 1,
-        "can_index": report.exit_code == ExitCode.DONE,
+        "can_index": report.exit_code != ExitCode.UNUSABLE_INPUT,
         "tools": [asdict(tool) for tool in report.tools],
         "index": asdict(report.index) if report.index else None,
         "no_index": report.no_index or None,
@@ -229,7 +233,7 @@ def report_lines(report: Report) -> Iterator[str]:
             yield f"ok       {tool.name}: {tool.found}"
         else:
             yield f"{'MISSING ' if tool.needed else 'missing '} {tool.name}: {tool.purpose}; get it: {tool.remedy}"
-    if report.exit_code:
+    if report.exit_code == ExitCode.UNUSABLE_INPUT:
         yield "indexing cannot work until what is MISSING is there"
     yield ""
     if report.index is None:

@@ -166,6 +166,8 @@ def run(
     question: str | None = None,
 ) -> Answer:
     """The answer of one verb of `VERBS` about one name (`path`: two)."""
+    # an argument that is not UTF-8 is no name of the index, and SQLite could not even be asked
+    names = tuple(name.encode("utf-8", "replace").decode("utf-8") for name in names)
     answer = Answer(question or " ".join((verb, *names)), verb, names[0])
     VERBS[verb](db, answer, names, options or Options())
     return answer

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import sys
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -208,7 +209,7 @@ def find(db: sqlite3.Connection, text: str, lang: str | None = None) -> Found:
     """What `text` may mean in the index; nothing found is a false value. `lang` keeps one language's symbols."""
     place = _PLACE.match(text.strip())
     if place:
-        return Found(_enclosing(db, place["path"], int(place["line"]), lang))
+        return Found(_enclosing(db, place["path"], min(int(place["line"]), sys.maxsize), lang))
     name = parse_name(text)
     if not name.parts:
         return Found()

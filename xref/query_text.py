@@ -247,7 +247,7 @@ def key_lines(key: KeyAnswer, limit: int = 0, width: int = WIDTH) -> Iterator[st
     if not key.defs:
         yield "  no definition in the tree"
     if not key.uses:
-        yield "  no use in the tree"
+        yield "  no look-up found (names in plain strings, as of call_packed or ExternFunc, are not followed)"
     shown = key.uses[:limit] if limit else key.uses
     for use in shown:
         lead = f"  {use.path}:{use.line}  {use.status} use  "

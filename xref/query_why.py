@@ -16,6 +16,7 @@ from xref.query_types import Match
 
 LANGUAGES = {"cpp": "C++", "python": "Python", "cython": "Cython"}
 
+_NO_LOOK_UP = "no look-up of it was found: names in plain strings (call_packed, ExternFunc, tests) are not followed"
 _SHOWN = 3
 _VALUE_ROLES = "('address', 'read', 'decorator')"
 _KIND_REASONS = {
@@ -73,7 +74,7 @@ def _key_reasons(db: sqlite3.Connection, match: Match) -> list[str]:
         ).fetchone()
         for key in keys
     )
-    return [f"it is reached only through {text}" + ("" if used or match.calls else ", which nothing in the tree uses")]
+    return [f"it is reached only through {text}" + ("" if used or match.calls else f", and {_NO_LOOK_UP}")]
 
 
 def _base_reasons(db: sqlite3.Connection, symbol: SymbolRow) -> list[str]:
@@ -133,12 +134,18 @@ def _class_reasons(db: sqlite3.Connection, symbol: SymbolRow) -> list[str]:
 
 
 def _spelled(db: sqlite3.Connection, symbol: SymbolRow) -> list[str]:
-    """Unresolved calls whose text has the symbol's name as a word: any of them may be a caller."""
+    """Unresolved calls of the symbol's language whose text has its name as a word: any of them may be a caller.
+
+    Not those whose named part is resolved: of `f(x)(y)` only the outer call is unresolved, and it is not `f`.
+    """
     if symbol.kind == "macro" or not re.fullmatch(r"(?!__\w+__$)\w+", symbol.name):
         return []
     rows = db.execute(
-        "SELECT path, line, text FROM unresolved WHERE text LIKE ? ESCAPE '\\' ORDER BY path, line",
-        (f"%{like_escape(symbol.name)}%",),
+        "SELECT f.path, u.line, u.text FROM unresolved_call u JOIN file f ON f.id = u.file_id"
+        " WHERE u.text LIKE ?1 ESCAPE '\\' AND (f.lang = 'cpp') = (?2 = 'cpp') AND NOT EXISTS"
+        " (SELECT 1 FROM call c WHERE c.file_id = u.file_id AND c.line = u.line AND c.col = u.col)"
+        " ORDER BY f.path, u.line",
+        (f"%{like_escape(symbol.name)}%", symbol.lang),
     )
     word = re.compile(rf"\b{re.escape(symbol.name)}\b")
     places = list(dict.fromkeys(f"{path}:{line}" for path, line, text in rows if word.search(text)))

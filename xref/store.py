@@ -23,7 +23,8 @@ SCHEMA_VERSION = 1
 
 _CACHE_KIB = 256 * 1024
 _NO_PLACE = (
-    errno.EACCES, errno.EROFS, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP,
+    errno.EACCES, errno.EROFS, errno.ENOENT, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.EEXIST,
+    errno.ENAMETOOLONG, errno.ELOOP,
 )  # fmt: skip
 
 

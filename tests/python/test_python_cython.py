@@ -131,3 +131,18 @@ def test_a_file_that_the_parser_hangs_on_is_given_up(tmp_path: Path, monkeypatch
     monkeypatch.setattr("xref.python.cython.TIMEOUT_S", 3)
     (tmp_path / "slow.pyx").write_text("x = " + 'f"{' * 3000 + "1" + '}"' * 3000 + "\n")
     assert "did not finish" in read(tmp_path, "slow.pyx")["slow.pyx"].detail
+
+
+def test_a_look_up_of_an_ffi_function_is_a_use_of_its_key(tmp_path: Path) -> None:
+    """As cython/function.pxi of tvm-ffi looks up the functions that conversion needs."""
+    (tmp_path / "core.pyx").write_text(
+        "def _get_global_func(name, allow_missing):\n    return name\n"
+        'cdef object MAKE = _get_global_func("ffi.Array", True)\n'
+        'MISSING = _get_global_func("ffi.GetInvalidObject", False)()\n'
+        "def find(name):\n    return _get_global_func(name, False)\n"
+    )
+    uses = read(tmp_path, "core.pyx")["core.pyx"].key_uses
+    assert [(use.name, use.line, use.calls, use.optional) for use in uses] == [
+        ("ffi.Array", 3, True, True),
+        ("ffi.GetInvalidObject", 4, True, False),
+    ]

@@ -7,11 +7,13 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
-from xref.model import Call, Evidence, FileFacts, Ref, Relation, Role, Symbol, Unresolved, shorten, symbol_id
+from xref.model import Call, Evidence, FileFacts, KeyUse, Ref, Relation, Role, Symbol, Unresolved, shorten, symbol_id
 from xref.python.cython_declare import CythonModule, arguments, children, kind_of
 from xref.python.cython_parse import Parsed
 from xref.python.declarations import member_key
+from xref.registry.python_ffi import CYTHON_GET_FORMS, REGISTRY
 
+_STRINGS = ("UnicodeNode", "StringNode", "BytesNode")
 _BUILTINS = frozenset(dir(builtins))
 _INITIALIZERS = ("__init__", "__cinit__")
 
@@ -48,6 +50,7 @@ class _Walker:
             return
         if kind in ("SimpleCallNode", "GeneralCallNode"):
             self._call(node.function, suffix, variables, hidden)
+            self._look_up(node, suffix)
         elif kind in ("NameNode", "AttributeNode"):
             self._reference(node, suffix, variables, hidden, Role.READ)
         elif kind == "DecoratorNode" and kind_of(node.decorator) in ("NameNode", "AttributeNode"):
@@ -135,6 +138,18 @@ class _Walker:
             self._facts.unresolved.append(Unresolved(line, column, caller, text, reason))
             return
         self._facts.calls.append(Call(caller, target, Evidence.DIRECT, line, column))
+
+    def _look_up(self, node: Any, suffix: str) -> None:
+        """A look-up of an FFI function by a literal name: the module runs what it finds."""
+        if getattr(node.function, "name", None) not in CYTHON_GET_FORMS or kind_of(node) != "SimpleCallNode":
+            return
+        name = getattr(node.args[0], "value", None) if node.args else None
+        if not isinstance(name, str) or kind_of(node.args[0]) not in _STRINGS:
+            return
+        optional = len(node.args) > 1 and getattr(node.args[1], "value", None) is True
+        line, column = self._position(node.args[0])
+        within = symbol_id(member_key(self._module.name, suffix))
+        self._facts.key_uses.append(KeyUse(REGISTRY, str(name), "python", line, column, within, True, optional))
 
     def _external(self, key: str) -> int:
         if key not in self._externals:

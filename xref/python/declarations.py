@@ -46,6 +46,8 @@ class Declared:
     end_line: int
     parent: str
     node: ast.AST
+    is_overload: bool = False
+    """A signature for the type checker (`@typing.overload`): it declares the function that follows it."""
 
 
 @dataclass(slots=True)
@@ -94,7 +96,10 @@ def _definition(
 ) -> Declared:  # fmt: skip
     own = f"{qual}.{node.name}" if qual else node.name
     full = f"{suffix}.{node.name}" if suffix else node.name
-    counts[full] = number = counts.get(full, 0) + 1
+    is_overload = any(_decorator_name(d) == "overload" for d in node.decorator_list)
+    number = counts.get(full, 0) + 1
+    if not is_overload:
+        counts[full] = number
     if isinstance(node, ast.ClassDef):
         kind = "class"
     elif scope == "class":
@@ -103,13 +108,14 @@ def _definition(
         kind = "function"
     end = node.end_lineno or node.lineno
     return Declared(kind, node.name, own, full if number == 1 else f"{full}#{number}",
-                    node.lineno, node.col_offset, end, suffix, node)  # fmt: skip
+                    node.lineno, node.col_offset, end, suffix, node, is_overload)  # fmt: skip
 
 
 def _add(result: Declarations, item: Declared) -> None:
     result.items.append(item)
     result.by_node[id(item.node)] = item
-    result.quals.setdefault(item.suffix, item)
+    if item.suffix not in result.quals or result.quals[item.suffix].is_overload:
+        result.quals[item.suffix] = item
 
 
 def _add_variable(result: Declarations, node: ast.expr, name: str, qual: str, suffix: str, kind: str) -> None:

@@ -52,6 +52,7 @@ def _add_declared(context: FileContext, item: Declared, defined: bool) -> None:
     column = context.source.column(line, byte)
     parent = symbol_id(member_key(module, item.parent))
     key = member_key(module, item.suffix)
+    defined = defined and not item.is_overload
     access = "private" if item.name.startswith("_") and not item.name.endswith("__") else "public"
     context.facts.symbols.append(
         Symbol(key, item.kind, item.name, f"{module}.{item.qual}", line, column, item.end_line, signature, doc, parent,

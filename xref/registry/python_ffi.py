@@ -20,6 +20,8 @@ _ALL = (*_OLD, *_V21, *_NEW)
 
 INIT_FORMS = {"_init_api": (*_OLD, *_V21), "init_ffi_api": _NEW}
 GET_FORMS = {"get_global_func": _ALL}
+CYTHON_GET_FORMS = frozenset({"get_global_func", "_get_global_func"})
+"""The binding's own look-up, by its name in its own module (tvm-ffi, cython/function.pxi)."""
 REGISTER_FORMS = {"register_func": (*_OLD, *_V21), "register_global_func": ("tvm", *_NEW)}
 CONSTRUCTOR_METHOD = "__init_handle_by_constructor__"
 """The method of tvm.runtime.Object that calls the FFI function passed as its first argument."""

@@ -16,7 +16,7 @@ INPUTS := pyproject.toml scripts/bootstrap xref/system_packages.txt
 help: ## what the targets do
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-demo: $(VENV)/.run ## get a real TVM, index it, ask three questions (the second time: seconds)
+demo: $(VENV)/.run ## get a real TVM, index it, record a run, ask, build the site (the second time: seconds)
 	@$(PYTHON) -m xref.demo --db $(DB)
 
 test: $(VENV)/.dev ## run the tests

@@ -262,7 +262,7 @@ def fake_download(folder: Path) -> list[Path]:
 def test_the_demo_s_tree_is_laid_out_like_a_checkout_and_nothing_else_is_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(demo_tree, "_download", fake_download)
+    monkeypatch.setattr(demo_tree, "download_wheels", fake_download)
     tree = demo_tree.demo_tree(tmp_path / "cache")
     assert {path.relative_to(tree).as_posix() for path in tree.rglob("*") if path.is_file()} == {
         "src/ir/a.cc", "3rdparty/tvm-ffi/include/tvm/ffi/c_api.h", "3rdparty/tvm-ffi/src/ffi/object.cc",
@@ -281,13 +281,13 @@ def test_a_download_that_breaks_leaves_nothing_and_the_next_one_works(
         wheels[1].write_bytes(b"PK truncated")
         raise XrefError("the network went away", ExitCode.UNUSABLE_INPUT)
 
-    monkeypatch.setattr(demo_tree, "_download", broken)
+    monkeypatch.setattr(demo_tree, "download_wheels", broken)
     with pytest.raises(XrefError):
         demo_tree.demo_tree(tmp_path)
     assert list(tmp_path.iterdir()) == []
-    monkeypatch.setattr(demo_tree, "_download", fake_download)
+    monkeypatch.setattr(demo_tree, "download_wheels", fake_download)
     assert demo_tree.demo_tree(tmp_path).is_dir()
-    monkeypatch.setattr(demo_tree, "_download", broken)
+    monkeypatch.setattr(demo_tree, "download_wheels", broken)
     assert demo_tree.demo_tree(tmp_path).is_dir(), "the second time nothing is downloaded"
 
 

@@ -61,7 +61,7 @@ def demo_tree(cache: Path | None = None) -> Path:
     try:
         cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{TREE_NAME}.", dir=cache) as scratch:
-            wheels = _download(Path(scratch) / "wheels")
+            wheels = download_wheels(Path(scratch) / "wheels")
             unpacked = Path(scratch) / "tree"
             for wheel in wheels:
                 _unpack(wheel, unpacked)
@@ -72,8 +72,11 @@ def demo_tree(cache: Path | None = None) -> Path:
     return tree
 
 
-def _download(folder: Path) -> list[Path]:
-    """The wheels of demo_wheels.txt, by pip, which checks their hashes."""
+def download_wheels(folder: Path) -> list[Path]:
+    """Download the wheels of demo_wheels.txt into `folder`, by pip, which checks their hashes.
+
+    Raises `XrefError` (exit code 5) when they cannot be had.
+    """
     listed = resources.files("xref").joinpath("demo_wheels.txt")
     with resources.as_file(listed) as requirements:
         command = [sys.executable, "-m", "pip", "download", *_PIP_OPTIONS, "-r", str(requirements), "-d", str(folder)]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from xref import link as linker
-from xref.link import link
+from xref.link import keys as key_step
+from xref.link import link, overriders
 from xref.model import Call, Evidence, FileFacts, KeyDef, KeyUse, Lang, Relation, Status, Symbol, symbol_id
 from xref.store import IndexBuilder, open_index
 
@@ -143,7 +143,7 @@ def test_a_prefix_reaches_every_key_below_it(tmp_path: Path) -> None:
 
 
 def test_a_prefix_of_too_many_keys_is_said_not_drawn(tmp_path: Path) -> None:
-    count = linker.MAX_UNDER_PREFIX + 1
+    count = key_step.MAX_UNDER_PREFIX + 1
     db = _keys(tmp_path / "x.db", [_key(f"all.{i:03}", "f") for i in range(count)], [_use("all.*", 5)])
     assert _edges(db, Evidence.REGISTRY) == []
     assert db.execute("SELECT path, line, in_symbol_id, text, reason FROM unresolved").fetchall() == [
@@ -227,7 +227,7 @@ def test_only_resolved_calls_are_dispatched(tmp_path: Path) -> None:
 def test_a_virtual_call_of_too_many_overriders_is_said_not_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(linker, "MAX_OVERRIDERS", 2)
+    monkeypatch.setattr(overriders, "MAX_OVERRIDERS", 2)
     db = _virtual(tmp_path / "x.db", [_call("Base::run", "Base"), _call("Left::run", "Left")])
     assert _edges(db, Evidence.VIRTUAL) == [("user", "LeftLeaf::run", 7, "Left")]
     assert db.execute("SELECT path, line, col, in_symbol_id, text, reason FROM unresolved").fetchall() == [

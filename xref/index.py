@@ -26,7 +26,7 @@ from xref.cpp.toolchain import find_toolchain
 from xref.cpp.unit import NO_PCH, Pch, UnitResult, build_pch, index_unit
 from xref.link import link
 from xref.model import ExitCode, FileFacts, Lang, Status, XrefError
-from xref.store import IndexBuilder, disk_errors, open_index, read_meta
+from xref.store import FORMAT, IndexBuilder, disk_errors, open_index, read_meta
 from xref.summary import IndexSummary, summarize
 from xref.trace.join import join_known_runs
 from xref.tree import SourceFile, Tree, find_tree
@@ -127,6 +127,7 @@ def _identity(tree: Tree, options: IndexOptions) -> dict[str, str]:
     return {
         "tree": str(tree.root),
         "settings": hashlib.sha256(settings.encode("utf-8", "surrogateescape")).hexdigest(),
+        "format": FORMAT,
         "xref": _package_version("xref"),
         "libclang": _package_version("libclang"),
         "pyrefly": _package_version("pyrefly"),

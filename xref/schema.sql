@@ -1,5 +1,6 @@
 -- The store's tables. Inner names are singular and free to change; the plural views below are the public contract
--- (docs/sql.md), versioned by PRAGMA user_version. Lines and columns are 1-based, 0 is "unknown".
+-- (docs/sql.md), versioned by PRAGMA user_version. Lines and columns are 1-based, 0 is "unknown". Rows with a file_id
+-- are facts read from that file, unless `step` names the step of the linker that derived them (xref/link/step.py).
 
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
@@ -20,8 +21,8 @@ CREATE TABLE location(
     col INTEGER NOT NULL, end_line INTEGER NOT NULL);
 
 CREATE TABLE relation(
-    from_id INTEGER NOT NULL, kind TEXT NOT NULL, to_id INTEGER NOT NULL,
-    PRIMARY KEY(from_id, kind, to_id)) WITHOUT ROWID;
+    from_id INTEGER NOT NULL, kind TEXT NOT NULL, to_id INTEGER NOT NULL, file_id INTEGER NOT NULL,
+    step TEXT NOT NULL DEFAULT '', PRIMARY KEY(from_id, kind, to_id, file_id, step)) WITHOUT ROWID;
 
 CREATE TABLE include(file_id INTEGER NOT NULL, line INTEGER NOT NULL, target_path TEXT NOT NULL);
 
@@ -31,11 +32,11 @@ CREATE TABLE ref(
 
 CREATE TABLE call(
     caller_id INTEGER NOT NULL, callee_id INTEGER NOT NULL, evidence TEXT NOT NULL, file_id INTEGER NOT NULL,
-    line INTEGER NOT NULL, col INTEGER NOT NULL, via TEXT NOT NULL);
+    line INTEGER NOT NULL, col INTEGER NOT NULL, via TEXT NOT NULL, step TEXT NOT NULL DEFAULT '');
 
 CREATE TABLE unresolved_call(
     file_id INTEGER NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL, in_symbol_id INTEGER,
-    text TEXT NOT NULL, reason TEXT NOT NULL);
+    text TEXT NOT NULL, reason TEXT NOT NULL, step TEXT NOT NULL DEFAULT '');
 
 CREATE TABLE key_def(
     registry TEXT NOT NULL, name TEXT NOT NULL, side TEXT NOT NULL, file_id INTEGER NOT NULL, line INTEGER NOT NULL,
@@ -45,7 +46,9 @@ CREATE TABLE key_use(
     registry TEXT NOT NULL, name TEXT NOT NULL, side TEXT NOT NULL, file_id INTEGER NOT NULL, line INTEGER NOT NULL,
     col INTEGER NOT NULL, in_symbol_id INTEGER, calls INTEGER NOT NULL, optional INTEGER NOT NULL, status TEXT NOT NULL);
 
-CREATE TABLE key_relation(registry TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL, other TEXT NOT NULL);
+CREATE TABLE key_relation(
+    registry TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL, other TEXT NOT NULL, file_id INTEGER,
+    step TEXT NOT NULL DEFAULT '');
 
 CREATE TABLE run(
     id TEXT PRIMARY KEY, command TEXT NOT NULL, started TEXT NOT NULL, tvm_version TEXT NOT NULL,
@@ -73,7 +76,11 @@ CREATE VIEW symbols AS
 CREATE VIEW locations AS
     SELECT l.symbol_id, l.kind, f.path, l.line, l.col, l.end_line FROM location l JOIN file f ON f.id = l.file_id;
 
-CREATE VIEW relations AS SELECT from_id, kind, to_id FROM relation;
+-- Once, however many files and steps say it; DISTINCT would keep SQLite from looking a relation up by its index.
+CREATE VIEW relations AS
+    SELECT from_id, kind, to_id FROM relation r WHERE NOT EXISTS (
+        SELECT 1 FROM relation o WHERE o.from_id = r.from_id AND o.kind = r.kind AND o.to_id = r.to_id
+            AND (o.file_id, o.step) < (r.file_id, r.step));
 
 CREATE VIEW includes AS SELECT f.path, i.line, i.target_path FROM include i JOIN file f ON f.id = i.file_id;
 
@@ -91,15 +98,18 @@ CREATE VIEW unresolved AS
 CREATE VIEW keys AS
     SELECT registry, name FROM key_def UNION SELECT registry, name FROM key_use WHERE status <> 'wildcard';
 
+-- A key stands behind the build option of its file and the #if around it.
 CREATE VIEW key_defs AS
-    SELECT k.registry, k.name, k.side, f.path, k.line, k.symbol_id, k.guard, k.note
+    SELECT k.registry, k.name, k.side, f.path, k.line, k.symbol_id,
+           CASE WHEN f.guard = '' THEN k.guard WHEN k.guard = '' THEN f.guard ELSE f.guard || ' and ' || k.guard END
+               AS guard, k.note
     FROM key_def k JOIN file f ON f.id = k.file_id;
 
 CREATE VIEW key_uses AS
     SELECT k.registry, k.name, k.side, f.path, k.line, k.in_symbol_id, k.status
     FROM key_use k JOIN file f ON f.id = k.file_id;
 
-CREATE VIEW key_relations AS SELECT registry, name, kind, other FROM key_relation;
+CREATE VIEW key_relations AS SELECT DISTINCT registry, name, kind, other FROM key_relation;
 
 CREATE VIEW runs AS SELECT id, command, started, tvm_version, python_version, note FROM run;
 

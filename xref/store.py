@@ -21,6 +21,10 @@ from xref.model import ExitCode, FileFacts, Id, Lang, Status, Symbol, UseStatus,
 SCHEMA_VERSION = 1
 """PRAGMA user_version of an index. Raised whenever a public view changes; there is no migration: index again."""
 
+FORMAT = "2"
+"""The form of the inner tables, which are no contract: an index of another form answers questions still, but is made
+again as a whole instead of being brought up to date."""
+
 _CACHE_KIB = 256 * 1024
 _NO_PLACE = (
     errno.EACCES, errno.EROFS, errno.ENOENT, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.EEXIST,
@@ -252,13 +256,15 @@ class IndexBuilder:
                 ((r.symbol, file_id, r.line, r.col, r.role, r.within) for r in facts.refs),
             )
             db.executemany(
-                "INSERT INTO call VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO call VALUES (?, ?, ?, ?, ?, ?, ?, '')",
                 ((c.caller, c.callee, c.evidence, file_id, c.line, c.col, c.via) for c in facts.calls),
             )
             db.executemany(
-                "INSERT INTO unresolved_call VALUES (?, ?, ?, ?, ?, ?)", ((file_id, *u) for u in facts.unresolved)
+                "INSERT INTO unresolved_call VALUES (?, ?, ?, ?, ?, ?, '')", ((file_id, *u) for u in facts.unresolved)
             )
-            db.executemany("INSERT OR IGNORE INTO relation VALUES (?, ?, ?)", facts.relations)
+            db.executemany(
+                "INSERT OR IGNORE INTO relation VALUES (?, ?, ?, ?, '')", ((*r, file_id) for r in facts.relations)
+            )
             db.executemany("INSERT INTO include VALUES (?, ?, ?)", ((file_id, *i) for i in facts.includes))
             db.executemany(
                 "INSERT INTO key_def VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

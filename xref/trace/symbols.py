@@ -173,7 +173,7 @@ class Keys:
     def find(self, registry: str, name: str) -> tuple[Id | None, str]:
         """What the key runs; or None, and why. Of several definitions those that are always built come first."""
         rows = self._db.execute(
-            "SELECT DISTINCT symbol_id, guard <> '' FROM key_def WHERE registry = ? AND name = ?"
+            "SELECT DISTINCT symbol_id, guard <> '' FROM key_defs WHERE registry = ? AND name = ?"
             " ORDER BY guard <> '', symbol_id IS NULL", (registry, sql_text(name)),
         ).fetchall()  # fmt: skip
         if not rows:

@@ -1,0 +1,69 @@
+"""Leads a virtual call to what it may run: each overrider that belongs to the static type or a class below it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from xref.link.step import Derived, Step, Touched
+from xref.model import Evidence, Id
+
+MAX_OVERRIDERS = 256
+"""A virtual call that may reach more overriders than this makes no edges: a row in `unresolved` says so."""
+
+
+def _derive(derived: Derived, _touched: Touched | None) -> None:
+    """`via` of such a call is the static type's qualified name, as the extractor saw it.
+
+    A key that runs a virtual method (`def_method("s_tir.schedule.ScheduleSplit", &ScheduleNode::Split)`) dispatches
+    from the method's own class.
+    """
+    db = derived.db
+    overriders: dict[Id, list[Id]] = defaultdict(list)
+    below_class: dict[Id, list[Id]] = defaultdict(list)
+    for source, kind, target in db.execute(
+        "SELECT from_id, kind, to_id FROM relations WHERE kind IN ('overrides', 'base')"
+    ):
+        (overriders if kind == "overrides" else below_class)[target].append(source)
+    classes: dict[str, list[Id]] = defaultdict(list)
+    for id_, qualname in db.execute("SELECT id, qualname FROM symbol WHERE kind IN ('class', 'struct')"):
+        classes[qualname].append(id_)
+    parent = dict(db.execute("SELECT id, parent_id FROM symbol WHERE kind IN ('method', 'destructor', 'conversion')"))
+    below: dict[str, set[Id]] = {}
+    all_overriders: dict[Id, list[Id]] = {}
+    calls = db.execute(
+        "SELECT c.caller_id, c.callee_id, c.file_id, c.line, c.col, c.via FROM call c JOIN file f ON f.id = c.file_id"
+        " WHERE c.evidence = 'direct' AND c.via <> '' AND f.lang = 'cpp'"
+    ).fetchall()
+    calls += db.execute(
+        "SELECT c.caller_id, c.callee_id, c.file_id, c.line, c.col, o.qualname FROM call c"
+        " JOIN symbol m ON m.id = c.callee_id JOIN symbol o ON o.id = m.parent_id"
+        " WHERE c.evidence = 'registry' AND m.kind = 'method' AND m.lang = 'cpp'"
+    ).fetchall()
+    for caller, callee, file_id, line, col, via in calls:
+        if callee not in all_overriders:
+            all_overriders[callee] = _closure(overriders, [callee])[1:]
+        candidates = all_overriders[callee]
+        if not candidates:
+            continue
+        if via not in below:
+            below[via] = set(_closure(below_class, classes.get(via, [])))
+        chosen = [m for m in candidates if parent.get(m) in below[via]] if below[via] else candidates
+        if len(chosen) > MAX_OVERRIDERS:
+            reason = f"virtual call with {len(chosen)} overriders below {via}"
+            derived.unresolved([(file_id, line, col, caller, via, reason)])
+            continue
+        derived.calls((caller, method, Evidence.VIRTUAL, file_id, line, col, via) for method in chosen)
+
+
+def _closure(edges: dict[Id, list[Id]], start: list[Id]) -> list[Id]:
+    """`start` and everything that `edges` leads to, each once."""
+    order, seen = list(start), set(start)
+    for node in order:
+        for target in edges.get(node, ()):
+            if target not in seen:
+                seen.add(target)
+                order.append(target)
+    return order
+
+
+STEP = Step("overriders", _derive)

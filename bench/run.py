@@ -22,9 +22,9 @@ from pathlib import Path
 
 from clangd_index import ClangdRun, find_clangd, index_with_clangd, write_compile_commands
 
-from xref.demo_tree import demo_tree
+from xref.demo.tree import demo_tree
 from xref.model import XrefError
-from xref.tree import Tree, find_tree
+from xref.tree.find import Tree, find_tree
 
 QUERY_RUNS = 5
 QUESTION = "who calls FuseTIR"

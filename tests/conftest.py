@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from xref.cli import main
+from xref.cli.verbs import main
 from xref.model import (
     Call,
     Evidence,

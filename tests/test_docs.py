@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 import pytest
 
-from xref import cli_reference
-from xref.cli import cli
+from xref.cli import reference as cli_reference
+from xref.cli.verbs import cli
 from xref.model import ExitCode
 from xref.store import open_index
 
@@ -27,7 +27,7 @@ def test_the_shell_completes_names(small_index: Path, monkeypatch: pytest.Monkey
 
 
 def test_docs_cli_md_is_what_the_program_says() -> None:
-    """Rewrite it with `python -m xref.cli_reference`."""
+    """Rewrite it with `python -m xref.cli.reference`."""
     text = cli_reference.DOCUMENT.read_text(encoding="utf-8")
     assert text == cli_reference.document(text, cli)
     prose = text.partition(cli_reference.MARK)[0]

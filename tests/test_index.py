@@ -16,7 +16,7 @@ from xref.index import IndexOptions, run_index
 from xref.model import XrefError
 from xref.store import open_index, read_meta
 from xref.summary import IndexSummary, summarize
-from xref.tree import find_tree
+from xref.tree.find import find_tree
 
 EDITED = (
     "src/passes.cc", "src/lambdas.cc", "src/macros.cc", "src/same_names/cpu/winograd.cc", "src/headers/src/claimed.h",

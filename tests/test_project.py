@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from xref import demo, demo_tree
+from xref.demo import __main__ as demo
+from xref.demo import tree as demo_tree
 from xref.model import ExitCode, XrefError
 
 ROOT = Path(__file__).parents[1]
@@ -154,7 +155,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_holds_all_that_xref_reads_at_run_time(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     data = {name for name in tracked() if name.startswith("xref/") and not name.endswith(".py")}
-    assert {"xref/schema.sql", "xref/indexes.sql", "xref/system_packages.txt", "xref/demo_wheels.txt"} <= data
+    assert {"xref/schema.sql", "xref/indexes.sql", "xref/system_packages.txt", "xref/demo/wheels.txt"} <= data
     assert data <= names
     assert {f"xref/{name}" for name in tracked() if name.startswith("templates/")} <= names
     assert not any(name.startswith(("tests/", "data/", "bench/")) for name in names)
@@ -292,7 +293,7 @@ def test_a_download_that_breaks_leaves_nothing_and_the_next_one_works(
 
 
 def test_the_demo_s_wheels_are_pinned_by_hash() -> None:
-    listed = resources.files("xref").joinpath("demo_wheels.txt").read_text()
+    listed = resources.files("xref.demo").joinpath("wheels.txt").read_text()
     names = re.findall(r"^([\w-]+)==[\w.]+ ", listed, re.MULTILINE)
     assert len(names) == len(re.findall(r"--hash=sha256:[0-9a-f]{64}$", listed, re.MULTILINE)) == 2
     assert "--require-hashes" in demo_tree._PIP_OPTIONS

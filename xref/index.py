@@ -29,7 +29,7 @@ from xref.model import ExitCode, FileFacts, Lang, Status, XrefError
 from xref.store import FORMAT, IndexBuilder, disk_errors, open_index, read_meta
 from xref.summary import IndexSummary, summarize
 from xref.trace.join import join_known_runs
-from xref.tree import SourceFile, Tree, find_tree
+from xref.tree.find import SourceFile, Tree, find_tree
 from xref.workers import Failure, Task, Workers
 
 Progress = Callable[[int, int, str], None]

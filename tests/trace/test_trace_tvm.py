@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from trace_case import ROOT, label, plain, xref
 
-from xref.demo_tree import cache_folder
+from xref.demo.tree import cache_folder
 from xref.trace.runfile import RunFile, read_run
 
 pytestmark = pytest.mark.tvm

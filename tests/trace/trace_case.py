@@ -44,7 +44,11 @@ def environment(**changes: str) -> dict[str, str]:
 
 def xref(*arguments: object, cwd: Path | None = None, **changes: str) -> subprocess.CompletedProcess[str]:
     """Run `xref ARGUMENTS` as a user does."""
-    words = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); from xref.cli import main; main()"]
+    words = [
+        sys.executable,
+        "-c",
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); from xref.cli.verbs import main; main()",
+    ]
     return subprocess.run([*words, *map(str, arguments)], cwd=cwd or ROOT, env=environment(**changes),
                           capture_output=True, text=True, errors="surrogateescape", check=False,
                           timeout=300)  # fmt: skip

@@ -11,7 +11,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from xref.model import Id
-from xref.query_names import params_of
+from xref.query.names import params_of
 
 LOCAL_KINDS = ("local", "parameter", "template_parameter")
 CONTAINERS = ("class", "struct", "union", "enum")

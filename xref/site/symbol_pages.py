@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from xref import query_why
 from xref.graph import ENCLOSES
 from xref.model import Id, Lang
-from xref.query_answers import symbol_rows
-from xref.query_types import Match
+from xref.query import why as query_why
+from xref.query.answers import symbol_rows
+from xref.query.types import Match
 from xref.site import symbol_view as view
 from xref.site import urls
 from xref.site.assets import counted, render

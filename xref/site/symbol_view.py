@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from xref import query_answers, query_why
 from xref.model import Evidence, Id
-from xref.query_types import CallSite, KeyDefRow, Match
+from xref.query import answers as query_answers
+from xref.query import why as query_why
+from xref.query.types import CallSite, KeyDefRow, Match
 from xref.site.calls import MORE_ROWS, CallList, Further, call_list, further
 from xref.site.facts import Facts, Ran, Reference, Site, calls_to
 from xref.site.keys import Key

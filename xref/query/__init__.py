@@ -1,0 +1,1 @@
+"""The question language: names, answers, and their forms as text and JSON."""

@@ -1,0 +1,122 @@
+"""Answers about registry keys: who registers a key and under which guard, what it runs, who uses it."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from xref.query.answers import symbol_rows
+from xref.query.names import SymbolRow, like_escape
+from xref.query.types import KeyDefRow
+
+
+class KeyUseRow(NamedTuple):
+    """A row of the view `key_uses`, with the qualname of the symbol around the use ("" at file level)."""
+
+    side: str
+    path: str
+    line: int
+    within: str
+    status: str
+
+
+@dataclass(slots=True)
+class KeyAnswer:
+    """All that the index knows of one key. `runs` gives the symbol of each definition that has one."""
+
+    registry: str
+    name: str
+    defs: list[KeyDefRow] = field(default_factory=list)
+    runs: dict[int, SymbolRow] = field(default_factory=dict)
+    uses: list[KeyUseRow] = field(default_factory=list)
+    relations: list[tuple[str, str]] = field(default_factory=list)
+
+
+class KeyCount(NamedTuple):
+    """One line of the list of keys. `path`:`line` is the first definition or, for a dangling key, the first use."""
+
+    registry: str
+    name: str
+    definitions: int
+    uses: int
+    dangling: int
+    path: str
+    line: int
+
+
+def find_keys(db: sqlite3.Connection, text: str, registry: str | None = None) -> list[tuple[str, str]]:
+    """The (registry, name) of the keys called `text` or, when there are none, of those that end in `.text`.
+
+    `text` may name the registry: `ffi:relax.transform.FuseTIR`.
+    """
+    prefix, colon, rest = text.partition(":")
+    if colon and registry is None and rest and not rest.startswith(":") and (found := find_keys(db, rest, prefix)):
+        return found
+    for pattern in (text, "%." + like_escape(text)):
+        equal = "=" if pattern == text else "LIKE"
+        escape = "" if pattern == text else " ESCAPE '\\'"
+        rows = db.execute(
+            f"SELECT registry, name FROM keys WHERE name {equal} ?1{escape} AND (?2 IS NULL OR registry = ?2)"
+            " ORDER BY registry, name",
+            (pattern, registry),
+        ).fetchall()
+        if rows := [(found, name) for found, name in rows if name == text or name.endswith("." + text)]:
+            return rows
+    return []
+
+
+def key(db: sqlite3.Connection, registry: str, name: str) -> KeyAnswer:
+    """The definitions, uses and relations of one key. Uses by a wildcard (`relax.ext.*`) that covers it count too."""
+    answer = KeyAnswer(registry, name)
+    rows = db.execute(
+        "SELECT registry, name, side, path, line, symbol_id, guard, note FROM key_defs"
+        " WHERE registry = ? AND name = ? ORDER BY path, line",
+        (registry, name),
+    )
+    answer.defs = [KeyDefRow._make(row) for row in rows]
+    answer.runs = symbol_rows(db, (row.symbol_id for row in answer.defs if row.symbol_id is not None))
+    answer.uses = _uses(db, "u.name = ?2", registry, name)
+    answer.uses += _uses(db, "u.status = 'wildcard' AND ?2 GLOB u.name", registry, name)
+    answer.relations = db.execute(
+        "SELECT DISTINCT kind, other FROM key_relations WHERE registry = ? AND name = ? ORDER BY kind, other",
+        (registry, name),
+    ).fetchall()
+    return answer
+
+
+def _uses(db: sqlite3.Connection, condition: str, registry: str, name: str) -> list[KeyUseRow]:
+    rows = db.execute(
+        "SELECT DISTINCT u.side, u.path, u.line, coalesce(s.qualname, ''), u.status FROM key_uses u"
+        f" LEFT JOIN symbol s ON s.id = u.in_symbol_id WHERE u.registry = ?1 AND {condition}"
+        " ORDER BY u.path, u.line",
+        (registry, name),
+    )
+    return [KeyUseRow._make(row) for row in rows]
+
+
+def list_keys(
+    db: sqlite3.Connection, registry: str | None = None, pattern: str | None = None, *, dangling: bool = False
+) -> list[KeyCount]:
+    """The keys of one registry or of all, by name; `pattern` is a GLOB; `dangling` keeps those used but undefined."""
+    rows = db.execute(
+        "SELECT registry, name, sum(defs), sum(uses), sum(dangles), '', 0 FROM ("
+        " SELECT registry, name, 1 AS defs, 0 AS uses, 0 AS dangles FROM key_def"
+        " UNION ALL SELECT registry, name, 0, 1, status = 'dangling' FROM key_use WHERE status <> 'wildcard')"
+        " WHERE (?1 IS NULL OR registry = ?1) AND (?2 IS NULL OR name GLOB ?2)"
+        " GROUP BY registry, name HAVING ?3 = 0 OR sum(dangles) > 0 ORDER BY registry, name",
+        (registry, pattern, dangling),
+    )
+    counts = [KeyCount._make(row) for row in rows]
+    places: dict[tuple[str, str], tuple[str, int]] = {}
+    sources = [
+        "SELECT registry, name, path, line FROM key_uses WHERE status <> 'wildcard' ORDER BY path DESC, line DESC"
+    ]
+    if not dangling:
+        sources.append("SELECT registry, name, path, line FROM key_defs ORDER BY path DESC, line DESC")
+    for source in sources:
+        places.update(((found, name), (path, line)) for found, name, path, line in db.execute(source))
+    return [
+        count._replace(path=places[count.registry, count.name][0], line=places[count.registry, count.name][1])
+        for count in counts
+    ]

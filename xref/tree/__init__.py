@@ -1,0 +1,1 @@
+"""What a tree is: its files, version, era of registration macros, build options and flags."""

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from xref import flags
 from xref.model import ExitCode, XrefError
+from xref.tree import flags
 from xref.tree.find import MAX_FILE_BYTES, SourceFile, Tree, find_tree
 
 STATIC_INIT = "TVM_FFI_STATIC_INIT_BLOCK() {}\n#include <tvm/ffi/function.h>\n"

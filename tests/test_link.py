@@ -11,6 +11,7 @@ import pytest
 from xref.link import keys as key_step
 from xref.link import link, overriders
 from xref.model import Call, Evidence, FileFacts, KeyDef, KeyUse, Lang, Relation, Status, Symbol, symbol_id
+from xref.registry.types import RESERVED_BELOW_OBJECT
 from xref.store import IndexBuilder, open_index
 
 
@@ -244,3 +245,23 @@ def test_classes_that_inherit_in_a_circle_end(tmp_path: Path) -> None:
         facts.relations.append(Relation(_id(name), "base", _id(other)))
         facts.relations.append(Relation(_id(f"{name}::run"), "overrides", _id(f"{other}::run")))
     assert _edges(_linked(tmp_path / "x.db", facts), Evidence.VIRTUAL) == [("user", "B::run", 7, "A")]
+
+
+def test_a_type_s_parent_is_the_nearest_class_with_a_key(tmp_path: Path) -> None:
+    """`tirx.Add` < BinaryOpNode<T>, which has no key, < `ir.Expr`: an inherited field is looked up along this chain."""
+    facts = FileFacts("a.h", Lang.CPP)
+    facts.symbols = [_symbol(name, "class") for name in ("Add", "BinaryOp", "Expr", "Object")]
+    facts.relations = [
+        Relation(_id(derived), "base", _id(base))
+        for derived, base in (("Add", "BinaryOp"), ("BinaryOp", "Expr"), ("Expr", "Object"))
+    ]
+    types = (("tirx.Add", "Add"), ("ir.Expr", "Expr"), ("ffi.Object", "Object"))
+    facts.key_defs = [KeyDef("type", key, "cpp", 1, _id(class_)) for key, class_ in types]
+    facts.key_defs.append(KeyDef("type", "ffi.OpaquePyObject", "cpp", 2, note=RESERVED_BELOW_OBJECT))
+    facts.key_defs.append(KeyDef("type", "int", "cpp", 3, note="reserved for a value that is no object"))
+    db = _linked(tmp_path / "x.db", facts)
+    assert db.execute("SELECT name, kind, other FROM key_relations ORDER BY name").fetchall() == [
+        ("ffi.OpaquePyObject", "parent", "ffi.Object"),
+        ("ir.Expr", "parent", "ffi.Object"),
+        ("tirx.Add", "parent", "ir.Expr"),
+    ]

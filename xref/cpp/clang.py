@@ -104,6 +104,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "clang_getCanonicalType": (CXType, (CXType,)),
     "clang_getTypeDeclaration": (CXCursor, (CXType,)),
     "clang_getTypeSpelling": (CXString, (CXType,)),
+    "clang_Type_getTemplateArgumentAsType": (CXType, (CXType, c_uint)),
     "clang_getCursorLocation": (CXSourceLocation, (CXCursor,)),
     "clang_getCursorExtent": (CXSourceRange, (CXCursor,)),
     "clang_getRangeStart": (CXSourceLocation, (CXSourceRange,)),

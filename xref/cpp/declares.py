@@ -108,6 +108,7 @@ class Declares(Walk):
             self._specialization(cursor, declaration)
             if defines:
                 self.note_range(declaration, cursor, file)
+                self.hooks.on_function(self, cursor, declaration)
         self.descend_into(declaration, cursor, defines)
         return CONTINUE
 

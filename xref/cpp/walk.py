@@ -39,6 +39,9 @@ class Hooks(Protocol):
     def on_variable(self, walk: Walk, cursor: CXCursor, variable: Declaration) -> None:
         """Look at a variable that is not local."""
 
+    def on_function(self, walk: Walk, cursor: CXCursor, function: Declaration) -> None:
+        """Look at the definition of a function, before the walk goes down into it."""
+
 
 class OpenCall:
     """A call whose parts are being walked: its callee, or the candidates, and where the callee is named."""

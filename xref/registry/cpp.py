@@ -1,18 +1,19 @@
-"""Everything that looks at C++ calls and variables for a string-keyed table, as one object for the walk."""
+"""Everything that looks at C++ calls, variables and functions for a string-keyed table, as one object for the walk."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xref.registry import cpp_ffi, cpp_passes, cpp_types
+from xref.registry import cpp_ffi, cpp_members, cpp_passes, cpp_types
 
 if TYPE_CHECKING:
     from xref.cpp.clang import CXCursor
     from xref.cpp.names import Declaration
     from xref.cpp.walk import Walk
 
-_CALL_HOOKS = (cpp_ffi.on_call, cpp_passes.on_call)
+_CALL_HOOKS = (cpp_ffi.on_call, cpp_passes.on_call, cpp_types.on_call, cpp_members.on_call)
 _VARIABLE_HOOKS = (cpp_types.on_variable,)
+_FUNCTION_HOOKS = (cpp_members.on_function,)
 
 
 class CppRegistries:
@@ -27,3 +28,8 @@ class CppRegistries:
         """Ask each mechanism about a variable."""
         for hook in _VARIABLE_HOOKS:
             hook(walk, cursor, variable)
+
+    def on_function(self, walk: Walk, cursor: CXCursor, function: Declaration) -> None:
+        """Ask each mechanism about the definition of a function."""
+        for hook in _FUNCTION_HOOKS:
+            hook(walk, cursor, function)

@@ -29,12 +29,50 @@ class GlobalDef {
   void RegisterFunc(const char* name, Function func);
 };
 
+class AttachFieldFlag {
+ public:
+  static AttachFieldFlag SEqHashIgnore();
+};
+
+template <typename... Args>
+struct init {};
+
 template <typename Class>
 class ObjectDef {
  public:
-  ObjectDef();
-  template <typename T, typename Base>
-  ObjectDef& def_ro(const char* name, T Base::*field) {
+  template <typename... Extra>
+  explicit ObjectDef(Extra&&... extra) {}
+  template <typename T, typename Base, typename... Extra>
+  ObjectDef& def_ro(const char* name, T Base::*field, Extra&&... extra) {
+    return *this;
+  }
+  template <typename T, typename Base, typename... Extra>
+  ObjectDef& def_rw(const char* name, T Base::*field, Extra&&... extra) {
+    return *this;
+  }
+  template <typename Func, typename... Extra>
+  ObjectDef& def(const char* name, Func&& func, Extra&&... extra) {
+    return *this;
+  }
+  template <typename... Args, typename... Extra>
+  ObjectDef& def(init<Args...> constructor, Extra&&... extra) {
+    return *this;
+  }
+  template <typename Func, typename... Extra>
+  ObjectDef& def_static(const char* name, Func&& func, Extra&&... extra) {
+    return *this;
+  }
+};
+
+namespace type_attr {
+inline constexpr const char* kRepr = "__ffi_repr__";
+}
+
+template <typename Class>
+class TypeAttrDef {
+ public:
+  template <typename Func>
+  TypeAttrDef& def(const char* name, Func&& func) {
     return *this;
   }
 };

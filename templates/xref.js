@@ -1,304 +1,72 @@
-// The site's only script: search, line ranges, names that mean the same, keys for lists. Pages work without it.
+// What every page needs: data, keys for lists, links of line numbers. Other scripts are loaded by the pages that need
+// them. Pages work without any of it.
 "use strict";
 
-// Data files call these: a page opened from disk may not fetch, so all data arrives as scripts.
-const xrefSearch = {
-  data: null,
-  shards: new Map(),
-  names(data) {
-    data.names = data.names ? data.names.split("\n") : [];
-    data.lower = data.names.map((name) => name.toLowerCase());
-    this.data = data;
-  },
-  shard(number, rows) {
-    this.shards.set(number, rows);
-  },
-};
+const xref = {
+  root: document.currentScript.src.replace(/assets\/xref\.js.*$/, ""),
+  packed: new Map(),
+  ready: new Map(),
+  loading: new Map(),
 
-(() => {
-  const ROOT = document.currentScript.src.replace(/assets\/xref\.js.*$/, "");
-  const LIMIT = 60;
-  const loading = new Map();
+  // Data files call this: a page opened from disk may not fetch, so all data arrives as scripts.
+  put(name, data) {
+    this.packed.set(name, data);
+  },
 
-  function load(file) {
-    if (!loading.has(file)) {
-      loading.set(file, new Promise((resolve, reject) => {
+  load(file) {
+    if (!this.loading.has(file)) {
+      this.loading.set(file, new Promise((resolve, reject) => {
         const script = document.createElement("script");
-        script.src = ROOT + file;
+        script.src = this.root + file;
         script.onload = resolve;
         script.onerror = () => reject(new Error(file + " is missing"));
         document.head.append(script);
       }));
     }
-    return loading.get(file);
-  }
+    return this.loading.get(file);
+  },
 
-  function element(tag, attributes, ...children) {
+  use(name) {
+    return this.load(`assets/${name}.js`);
+  },
+
+  // The content of a data file: JSON, deflated, in base64.
+  data(file) {
+    if (!this.ready.has(file)) {
+      this.ready.set(file, this.load(file).then(async () => {
+        const bytes = Uint8Array.from(atob(this.packed.get(file)), (c) => c.charCodeAt(0));
+        this.packed.delete(file);
+        const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+        return JSON.parse(await new Response(stream).text());
+      }));
+    }
+    return this.ready.get(file);
+  },
+
+  element(tag, attributes, ...children) {
     const made = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes || {})) made.setAttribute(name, value);
     made.append(...children);
     return made;
-  }
+  },
 
-  // ---- Search -------------------------------------------------------------------------------------------------
-
-  const escape = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-
-  // "FuTIR" -> Fu[a-z0-9]*_?TIR : each hump of the query must begin a hump of the name, in order.
-  function humps(query) {
-    const parts = query.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[A-Z]/g);
-    if (!parts) return null;
-    const loose = parts.map((part) => (/^[A-Z]{2,}$/.test(part) ? [...part].map(escape).join("[a-z0-9]*_?") : escape(part)));
-    return new RegExp(loose.join("(?:[a-z0-9]*_?(?:[A-Z][a-z0-9]*_?)*?)"), "");
-  }
-
-  // Words of `name` begin where the case or an underscore says so.
-  function wordStart(name, at) {
-    if (at === 0) return true;
-    const before = name[at - 1], here = name[at];
-    return !/[A-Za-z0-9]/.test(before) || (/[a-z0-9]/.test(before) && /[A-Z]/.test(here));
-  }
-
-  // A smaller score is better: exact, prefix, humps from the start, a word inside, humps inside, any part.
-  function score(name, lower, query, low, pattern) {
-    if (name === query) return [0, 0, name.length];
-    if (lower === low) return [1, 0, name.length];
-    if (lower.startsWith(low)) return [name.startsWith(query) ? 2 : 2.2, 0, low.length];
-    const hump = pattern && pattern.exec(name);
-    if (hump && hump.index === 0) return [4, 0, hump[0].length];
-    let at = lower.indexOf(low);
-    while (at > 0 && !wordStart(name, at)) {
-      const next = lower.indexOf(low, at + 1);
-      if (next < 0) break;
-      at = next;
+  // What a reader chose, kept between pages where the browser allows it.
+  recall(key) {
+    try {
+      return localStorage.getItem(`xref.${key}`);
+    } catch {
+      return null;
     }
-    if (at > 0 && wordStart(name, at)) return [5, at, low.length];
-    if (hump && wordStart(name, hump.index)) return [6, hump.index, hump[0].length];
-    if (at >= 0) return [7, at, low.length];
-    return null;
-  }
+  },
 
-  function best(rows, query, nameOf, lowerOf, weightOf) {
-    const low = query.toLowerCase();
-    const pattern = /[A-Z]/.test(query) ? humps(query) : null;
-    const found = [];
-    for (let i = 0; i < rows.length; i++) {
-      const name = nameOf(rows[i], i);
-      const result = score(name, lowerOf(rows[i], i), query, low, pattern);
-      if (result) found.push({ i, name, rank: result[0], at: result[1], length: result[2], weight: weightOf(rows[i], i) });
-    }
-    found.sort((a, b) => a.rank - b.rank || a.name.length - b.name.length || b.weight - a.weight || (a.name < b.name ? -1 : 1));
-    return found.slice(0, LIMIT);
-  }
+  keep(key, value) {
+    try {
+      localStorage.setItem(`xref.${key}`, value);
+    } catch { /* private windows */ }
+  },
+};
 
-  // A query like relax::FuseTIR or transform.FuseTIR: the last part is the name, the rest must end its scope.
-  function split(query) {
-    const parts = query.split(/::|\./);
-    return { name: parts.pop(), scope: parts.filter(Boolean) };
-  }
-
-  function scopeFits(scope, wanted) {
-    const own = scope.split(/::|\./).filter(Boolean);
-    return wanted.every((part, i) => {
-      const mine = own[own.length - wanted.length + i];
-      return mine !== undefined && mine.toLowerCase().startsWith(part.toLowerCase());
-    });
-  }
-
-  async function details(hit) {
-    const data = xrefSearch.data, shard = Math.floor(hit.i / data.per);
-    await load(`search/${shard}.js`);
-    return xrefSearch.shards.get(shard)[hit.i % data.per];
-  }
-
-  async function find(query) {
-    await load("search/names.js");
-    const data = xrefSearch.data, { name, scope } = split(query);
-    const digit = (c) => parseInt(c, 36);
-    const results = [];
-    const names = name ? best(data.names, name, (n) => n, (_, i) => data.lower[i], (_, i) => digit(data.weights[i])) : [];
-    const keys = best(data.keys, query, (k) => k[0], (k) => k[0].toLowerCase(), () => 0).filter((k) => scope.length || k.rank < 7);
-    const slash = query.includes("/");
-    const files = best(data.files, query, (f) => (slash ? f[0] : f[0].slice(f[0].lastIndexOf("/") + 1)),
-      (f) => (slash ? f[0] : f[0].slice(f[0].lastIndexOf("/") + 1)).toLowerCase(), () => 0).filter((f) => f.rank < 7);
-    const some = names.slice(0, scope.length ? LIMIT : 24);
-    const rows = await Promise.all(some.map(details));
-    some.forEach((hit, n) => {
-      const fitting = rows[n].filter((row) => !scope.length || scopeFits(row[2], scope));
-      const most = some.length > 1 ? 6 : 30;
-      for (const [kind, lang, around, path, line, url, after] of fitting.slice(0, most)) {
-        results.push({ rank: hit.rank, kind, lang, before: around, hit, after: after || "", place: path && `${path}:${line}`, url });
-      }
-      const more = fitting.length - most;
-      if (more > 0) results[results.length - 1].more = `${more} more are called ${hit.name}: write Class::${hit.name} to narrow it down`;
-    });
-    for (const hit of keys.slice(0, 12)) {
-      results.push({ rank: hit.rank + (scope.length ? -0.1 : 0.5), kind: `${data.keys[hit.i][1]} key`, lang: "", before: "", hit, place: "", url: data.keys[hit.i][2] });
-    }
-    for (const hit of files.slice(0, 12)) {
-      const [path, url] = data.files[hit.i];
-      results.push({ rank: hit.rank + 0.4, kind: "file", lang: "", before: "", hit, place: slash ? "" : path, url });
-    }
-    results.sort((a, b) => a.rank - b.rank);  // stable: each list keeps its own order
-    return results.slice(0, 40);
-  }
-
-  const LANGUAGES = { cpp: "C++", python: "Python", cython: "Cython" };
-
-  function option(result, number) {
-    const { hit } = result, name = hit.name;
-    const label = element("span", { class: "sym" });
-    if (result.before) label.append(element("span", { class: "scope" }, result.before));
-    label.append(name.slice(0, hit.at), element("b", {}, name.slice(hit.at, hit.at + hit.length)), name.slice(hit.at + hit.length));
-    if (result.after) label.append(element("span", { class: "scope" }, result.after));
-    const made = element("li", { role: "option", id: `hit-${number}`, "aria-selected": "false" }, label, " ",
-      element("span", { class: "kind" }, result.kind), " ");
-    if (result.lang) made.append(element("span", { class: `lang ${result.lang}` }, LANGUAGES[result.lang] || result.lang));
-    if (result.place) made.append(element("span", { class: "place" }, result.place));
-    made.dataset.url = result.url;
-    return made;
-  }
-
-  function search(box) {
-    const input = element("input", {
-      id: "q", type: "search", role: "combobox", "aria-expanded": "false", "aria-controls": "hits", "aria-autocomplete": "list",
-      "aria-label": "Search names, keys and files", placeholder: "Search names, keys, files   ( / )", autocomplete: "off", spellcheck: "false",
-      autocapitalize: "off",
-    });
-    const list = element("ul", { id: "hits", role: "listbox", "aria-label": "Search results", hidden: "" });
-    const status = element("span", { class: "skip", role: "status" });
-    box.setAttribute("role", "search");
-    box.append(input, list, status);
-    let active = -1, asked = 0, goWhenReady = false;
-
-    const options = () => list.querySelectorAll("[role=option]");
-
-    function choose(number) {
-      const all = options();
-      active = all.length ? (number + all.length) % all.length : -1;
-      all.forEach((item, i) => item.setAttribute("aria-selected", String(i === active)));
-      if (active < 0) return input.removeAttribute("aria-activedescendant");
-      input.setAttribute("aria-activedescendant", all[active].id);
-      all[active].scrollIntoView({ block: "nearest" });
-    }
-
-    function show(open) {
-      list.hidden = !open;
-      input.setAttribute("aria-expanded", String(open));
-    }
-
-    function go(item) {
-      if (item && item.dataset.url) location.href = ROOT + item.dataset.url;
-    }
-
-    async function update() {
-      const query = input.value.trim(), mine = ++asked;
-      if (!query) {
-        list.replaceChildren();
-        status.textContent = "";
-        choose(-1);
-        return show(false);
-      }
-      let results;
-      try {
-        results = await find(query);
-      } catch (error) {
-        if (mine !== asked) return;
-        list.replaceChildren(element("li", { class: "empty" }, `Search is not available: ${error.message}.`));
-        return show(true);
-      }
-      if (mine !== asked) return;
-      list.replaceChildren(...results.flatMap((result, number) => {
-        const made = option(result, number);
-        return result.more ? [made, element("li", { class: "empty", role: "presentation" }, result.more)] : [made];
-      }));
-      if (!results.length) list.append(element("li", { class: "empty" }, "No name, key or file like that."));
-      status.textContent = `${results.length} results`;
-      list.dataset.query = query;
-      choose(0);
-      show(true);
-      if (goWhenReady) go(options()[active]);
-      goWhenReady = false;
-    }
-
-    input.addEventListener("focus", () => load("search/names.js").catch(() => {}), { once: true });
-    input.addEventListener("input", update);
-    input.addEventListener("focus", () => show(Boolean(list.firstChild)));
-    input.addEventListener("keydown", (event) => {
-      if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-        event.preventDefault();
-        choose(active + (event.key === "ArrowDown" ? 1 : -1));
-      } else if (event.key === "Enter") {
-        if (list.dataset.query === input.value.trim()) go(options()[active]);
-        else goWhenReady = true;
-      } else if (event.key === "Escape") {
-        if (list.hidden) input.blur();
-        show(false);
-      }
-    });
-    list.addEventListener("mousedown", (event) => event.preventDefault());
-    list.addEventListener("click", (event) => go(event.target.closest("[role=option]")));
-    document.addEventListener("click", (event) => { if (!box.contains(event.target)) show(false); });
-    return input;
-  }
-
-  // ---- Line ranges: #L10-L20 ----------------------------------------------------------------------------------
-
-  function range() {
-    const match = /^#L(\d+)-L?(\d+)$/.exec(location.hash);
-    return match && [Math.min(match[1], match[2]), Math.max(match[1], match[2])];
-  }
-
-  function light(scroll) {
-    document.querySelectorAll(".code .in").forEach((line) => line.classList.remove("in"));
-    const lines = range();
-    if (!lines) return;
-    for (let at = lines[0]; at <= lines[1]; at++) {
-      const line = document.getElementById(`L${at}`);
-      if (!line) break;
-      line.classList.add("in");
-    }
-    const first = document.getElementById(`L${lines[0]}`);
-    if (first && scroll) first.scrollIntoView({ block: "center" });
-  }
-
-  function lineNumbers(code) {
-    let from = 0;
-    code.addEventListener("click", (event) => {
-      const line = event.target;
-      if (!line.id || !/^L\d+$/.test(line.id) || event.offsetX > parseFloat(getComputedStyle(line, "::before").width)) return;
-      const at = Number(line.id.slice(1));
-      const open = /^#L(\d+)/.exec(location.hash);
-      if (event.shiftKey && (from || open)) {
-        const begin = from || Number(open[1]);
-        history.replaceState(null, "", `#L${Math.min(begin, at)}-L${Math.max(begin, at)}`);
-        getSelection().removeAllRanges();
-      } else {
-        from = at;
-        location.replace(`#L${at}`);
-      }
-      light(false);
-    });
-  }
-
-  // ---- The same name: pointing at one lights all of them in the page --------------------------------------------
-
-  function sameNames(code) {
-    let lit = [];
-    function mark(event) {
-      const link = event.target.closest && event.target.closest("a:not(.c)");
-      lit.forEach((other) => other.classList.remove("same"));
-      lit = [];
-      if (!link || !code.contains(link)) return;
-      const address = link.getAttribute("href");
-      lit = [...code.querySelectorAll(`a[href="${CSS.escape(address).replace(/\\([^0-9a-f])/gi, "$1")}"]`)].filter((other) => other.textContent === link.textContent);
-      lit.forEach((other) => other.classList.add("same"));
-    }
-    code.addEventListener("mouseover", mark);
-    code.addEventListener("focusin", mark);
-    code.addEventListener("mouseleave", mark);
-  }
-
+(() => {
   // ---- Keys: / to search, j and k along lists -------------------------------------------------------------------
 
   function lists() {
@@ -323,13 +91,13 @@ const xrefSearch = {
     if (link) link.focus({ preventScroll: true });
   }
 
-  function keys(input) {
+  function keys() {
     document.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
-      if (event.key === "/") {
+      if (event.key === "/" && xref.searchBox) {
         event.preventDefault();
-        input.focus();
-        input.select();
+        xref.searchBox.focus();
+        xref.searchBox.select();
       } else if (event.key === "j" || event.key === "k") {
         step(event.key === "j" ? 1 : -1);
       } else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && event.target.closest("li.on, tr.on")) {
@@ -342,23 +110,21 @@ const xrefSearch = {
     });
   }
 
-  if (matchMedia("(max-width: 60rem)").matches) {
-    document.querySelectorAll(".outline details").forEach((outline) => { outline.open = false; });
+  // ---- Line numbers that follow the link to their file --------------------------------------------------------
+
+  function lineLinks(span) {
+    let file = span.previousElementSibling;
+    while (file && !(file.matches("a[href]") && file.pathname.includes("/source/"))) file = file.previousElementSibling;
+    if (!file) return;
+    const base = file.href.replace(/#.*/, "");
+    span.replaceChildren(...span.textContent.split(" ").flatMap((line) => [xref.element("a", { href: `${base}#L${line}` }, line), " "]));
   }
 
-  // A wide drawing opens at its middle.
-  document.querySelectorAll(".canvas").forEach((canvas) => {
-    const middle = canvas.querySelector(".middle rect");
-    if (!middle || canvas.scrollWidth <= canvas.clientWidth) return;
-    const box = middle.getBoundingClientRect(), frame = canvas.getBoundingClientRect();
-    canvas.scrollLeft = box.left - frame.left + box.width / 2 - canvas.clientWidth / 2;
-  });
-
-  keys(search(document.getElementById("search")));
-  document.querySelectorAll(".code").forEach((code) => {
-    lineNumbers(code);
-    sameNames(code);
-  });
-  addEventListener("hashchange", () => light(true));
-  light(true);
+  document.querySelectorAll(".ls").forEach(lineLinks);
+  keys();
+  xref.use("search");
+  xref.use("code");
+  if (document.querySelector(".drawing")) xref.use("graph");
+  if (document.querySelector("[data-explore]")) xref.use("graph").then(() => xref.use("explore"));
+  if (document.querySelector("[data-run], [data-filter], [data-text], [data-compare]")) xref.use("runs");
 })();

@@ -46,6 +46,7 @@ def open_page(chrome: Browser, site: Site) -> Iterator[Open]:
 
     def opener(url: str = "index.html", **options: object) -> Page:
         context = chrome.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
+        context.set_default_timeout(8000)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: trouble.append(str(error)))

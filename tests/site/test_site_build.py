@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html.parser
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import site_case
 from site_case import Site
 
 from xref.model import XrefError
+from xref.site.assets import ASSETS, read_script_data, script_data
 from xref.site.build import build_site
 from xref.site.check import check_site
 from xref.site.plan import make_plan
@@ -45,8 +47,10 @@ def test_the_checker_finds_what_is_wrong(tmp_path: Path, site: Site) -> None:
         "<a href=source/src/relax/fuse_tir.cc.html#L999>x</a><script src='https://example.org/x.js'></script>"
     )
     page.write_text(page.read_text() + wrong)
-    script = next((copy / "search").glob("[0-9]*.js"))
-    script.write_text(script.read_text().replace("/", "/no", 1).replace(".html", "-no.html", 1))
+    script = copy / "search" / "0.js"
+    shard = json.dumps(read_script_data(script.read_text())).replace(".html", "-no.html", 1)
+    script.write_text(script_data("search/0.js", json.loads(shard)))
+    (copy / "search" / "names.js").write_text('xref.put("search/names.js","AAAA");\n')
     texts = [problem.text for problem in check_site(copy).problems]
     for wanted in (
         "leads to no page: nowhere.html",
@@ -57,6 +61,7 @@ def test_the_checker_finds_what_is_wrong(tmp_path: Path, site: Site) -> None:
     ):
         assert any(wanted in text for text in texts), wanted
     assert any("-no.html" in text for text in texts), "links in scripts are checked too"
+    assert any("cannot be read" in text for text in texts), "and that they hold data at all"
     done = subprocess.run(
         [sys.executable, "-m", "xref.site.check", str(copy)], capture_output=True, text=True, check=False
     )
@@ -109,12 +114,16 @@ def test_addresses_are_plain_whatever_files_are_called(site: Site) -> None:
 
 
 def test_no_third_party_and_no_request(site: Site) -> None:
-    scripts = {path.relative_to(site.folder).parts[0] for path in site.folder.rglob("*.js")}
-    assert scripts == {"assets", "search"}
+    scripts = {path.relative_to(site.folder).as_posix() for path in site.folder.rglob("*.js")}
+    assert {path for path in scripts if path.startswith("assets/")} == {
+        f"assets/{name}" for name in ASSETS if name.endswith(".js")
+    }
+    for path in scripts:
+        if not path.startswith("assets/"):
+            read_script_data((site.folder / path).read_text(encoding="utf-8"))  # data, and nothing else
     for path in [*site.folder.rglob("*.html"), *site.folder.rglob("*.js"), *site.folder.rglob("*.css")]:
         text = path.read_text(encoding="utf-8")
-        assert "http:" not in text, path
-        assert "https:" not in text, path
+        assert not re.search(r"https?://(?!www\.w3\.org/2000/svg\"|\(127)", text.replace("\\/", "/")), path
         assert "fetch(" not in text
         assert "type=module" not in text
 
@@ -205,7 +214,7 @@ def test_a_failed_build_leaves_the_old_site(tmp_path: Path, tiny: Path, monkeypa
     def fail(*_: object) -> None:
         raise XrefError("broken", 1)
 
-    monkeypatch.setattr("xref.site.build.search_files", fail)
+    monkeypatch.setattr("xref.site.build.whole_pages", fail)
     with pytest.raises(XrefError, match="broken"):
         build(tiny, out)
     assert (out / "index.html").read_bytes() == before

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import stat
 from pathlib import Path
@@ -16,6 +14,7 @@ from site_case import Site
 
 from xref.model import XrefError, symbol_id
 from xref.site import drawable, layout, packing, urls
+from xref.site.assets import read_script_data
 from xref.site.callgraph import CallGraph
 from xref.site.drawing import NODE_CAP, Arrow, Drawer, Drawing, Node, short_label
 from xref.site.links import Linker
@@ -166,15 +165,16 @@ def test_codes_that_would_clash_are_longer() -> None:
 
 def test_the_same_tree_is_drawn_the_same(site: Site) -> None:
     names, graph = site.plan.names, site.plan.graph
-    chosen = [drawable.choose(names, graph, site.plan.callers, {}, set(names), {}) for _ in range(2)]
+    chosen = [drawable.choose(names, graph, site.plan.callers, {}, set(names), set(), {}) for _ in range(2)]
     assert chosen[0] == chosen[1]
     assert symbol_id(site_case.CREATOR.key) in site.plan.drawn
 
 
 def test_search_data_is_scripts_of_json(site: Site) -> None:
-    for script in (site.folder / "search").iterdir():
-        text = script.read_text(encoding="utf-8")
-        call, _, arguments = text.partition("(")
-        assert call in ("xrefSearch.names", "xrefSearch.shard")
-        json.loads("[" + arguments.rpartition(")")[0] + "]")
-    assert os.listdir(site.folder / "search")
+    names = read_script_data((site.folder / "search/names.js").read_text())
+    assert "FuseTIR" in names["names"].split("\n")
+    shard = read_script_data((site.folder / "search/0.js").read_text())
+    assert len(shard) == len(names["names"].split("\n"))
+    for wrong in ("", "alert(1)", 'xref.put("a","");alert(1)', 'xref.put("a","AAAA");\n'):
+        with pytest.raises(ValueError, match=r"data|invalid|error|block"):
+            read_script_data(wrong)

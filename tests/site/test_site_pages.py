@@ -168,7 +168,7 @@ def test_the_overview(site: Site) -> None:
     text = text_of(site.read("index.html"))
     assert "tvm 0.27.dev0" in text
     assert "commit 0123456789ab" in text
-    assert "1 Python function reaches C++ through 1 key, at 1 call site." in text
+    assert "1 Python function reaches C++ through 1 key, at 1 call site: " in text
     assert "Passes 1" in text
     assert "How to read evidence" in text
     assert "1 key is looked up and registered nowhere: gone.</script>" in text
@@ -194,7 +194,9 @@ def test_health_has_every_reason(site: Site) -> None:
 def test_the_run(site: Site) -> None:
     html = site.read(urls.run_url(site_case.RUN))
     text = text_of(html)
-    passes = re.findall(r"<li style=\"--d:(\d)\"><span class=name>(?:<a[^>]*>)?(.*?)(?:</a>)?(?: <|</span>)", html)
+    passes = re.findall(
+        r"<li id=pass-\d style=\"--d:(\d)\"><span class=name>(?:<a[^>]*>)?(.*?)(?:</a>)?(?: <|</span>)", html
+    )
     assert passes == [("0", "Sequential"), ("1", "FuseTIR"), ("1", "&lt;script&gt;")]
     assert "FuseTIR changed5 ms" in text
     assert "left:20.0%;width:50.0%" in html

@@ -13,9 +13,9 @@ from pathlib import Path
 from xref.model import XrefError
 from xref.site import layout, worker
 from xref.site.assets import ASSETS, templates_folder
+from xref.site.cards import SHARDS
 from xref.site.plan import SitePlan, make_plan
 from xref.site.publish import building
-from xref.site.search import search_files
 from xref.site.whole_pages import whole_pages
 from xref.store import open_index
 from xref.workers import Task, Workers
@@ -23,6 +23,7 @@ from xref.workers import Task, Workers
 Progress = Callable[[int, int, str], None]
 _POLL_SECONDS = 0.5
 _OUTSIDE_PER_TASK = 12
+_CARDS_PER_TASK = 24
 
 
 @dataclass(slots=True)
@@ -61,9 +62,7 @@ def build_site(db: Path, out: Path, jobs: int, progress: Progress) -> SiteSummar
         with closing(open_index(db)) as connection:
             made, size = worker.write(folder, whole_pages(connection, plan))
             summary.pages += made
-            more, more_size = worker.write(folder, search_files(plan))
-            summary.size += size + more_size
-        del more
+            summary.size += size
         (folder / "assets").mkdir()
         for name in ASSETS:
             shutil.copyfile(templates_folder() / name, folder / "assets" / name)
@@ -81,6 +80,11 @@ def _pages_of_files(plan: SitePlan, saved: Path, folder: Path, jobs: int, dot: l
         Task("outside the tree", worker.make_outside, (first, min(first + _OUTSIDE_PER_TASK, count)), ())
         for first in range(0, count, _OUTSIDE_PER_TASK)
     ]
+    tasks += [
+        Task("cards", worker.make_cards, (first, min(first + _CARDS_PER_TASK, SHARDS)), ())
+        for first in range(0, SHARDS, _CARDS_PER_TASK)
+    ]
+    tasks = [Task("call graph", worker.make_graph, (), ()), Task("words", worker.make_words, (), ()), *tasks]
     with Workers(jobs, worker.initialize, (str(saved), str(folder), dot)) as pool:
         pool.submit(tasks)
         while pool.busy:

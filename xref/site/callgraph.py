@@ -65,6 +65,11 @@ class CallGraph:
     def __len__(self) -> int:
         return len(self._caller)
 
+    @property
+    def ids(self) -> list[Id]:
+        """Every caller and callee, in order."""
+        return self._ids
+
     def count(self, evidence: str) -> int:
         """Edges with one kind of evidence."""
         return self._kind.count(_NUMBER[evidence])

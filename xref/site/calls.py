@@ -19,6 +19,8 @@ FIRST_ROWS = 200
 MORE_ROWS = 1000
 """Rows of each further page."""
 _LINES_WITH_TEXT = 3
+_ROWS_WITH_TEXT = 60
+"""Rows of a symbol's callers or callees that show their lines; beyond, a list is for searching, not for reading."""
 
 EVIDENCE_WORDS = {
     Evidence.REGISTRY: "through a key",
@@ -43,6 +45,11 @@ class Row:
     lines: list[Line]
     others: list[Line] = field(default_factory=list)
     ran: list[tuple[str, int]] = field(default_factory=list)
+
+    @property
+    def other_files(self) -> list[tuple[Line, list[int]]]:
+        """`others` by file: its first line with the address, and the numbers of the rest."""
+        return by_file(self.others)
 
 
 @dataclass(slots=True)
@@ -106,7 +113,7 @@ def call_list(
     for lang, evidence in order:
         found = grouped[lang, evidence]
         rows = [
-            _row(linker, me, other, via, its, direction, spelled, with_text=not brief and number < FIRST_ROWS)
+            _row(linker, me, other, via, its, direction, spelled, with_text=not brief and number < _ROWS_WITH_TEXT)
             for number, ((other, via), its) in enumerate(found.items(), before)
         ]
         groups.append(Group(lang, evidence, rows, len(rows)))
@@ -134,6 +141,20 @@ def _row(
         [linker.place(site.path, site.line) for site in unique[shown:]],
         sorted(linker.plan.observed.get(pair, {}).items()),
     )
+
+
+def by_file(lines: Iterable[Line]) -> list[tuple[Line, list[int]]]:
+    """Consecutive lines of one file: the first with its address, the numbers of the rest.
+
+    The page's script makes links of the numbers: their addresses would be a tenth of the whole site.
+    """
+    result: list[tuple[Line, list[int]]] = []
+    for line in lines:
+        if result and result[-1][0].path == line.path:
+            result[-1][1].append(line.line)
+        else:
+            result.append((line, []))
+    return result
 
 
 def cut(groups: Sequence[Group], first: int, more: int) -> list[list[Group]]:

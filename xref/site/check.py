@@ -18,10 +18,14 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from xref.site.assets import read_script_data
+
 _BASE = re.compile(r"<base href=([^\s>]+)>")
 _TAG = re.compile(r"<[a-zA-Z](?:[^<>\"']|\"[^\"]*\"|'[^']*')*>")
 _ATTRIBUTE = re.compile(r"\s(id|href|src|aria-labelledby|aria-controls)=(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"']+))")
 _LINE = re.compile(r"L(\d+)$")
+_STATE = re.compile(r"[a-z]+=")
+"""A part of an address that a script reads, `graph.html#of=...`: no anchor."""
 _EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*:|//")
 _IN_SCRIPT = re.compile(r'"((?:s|source|symbols|outside|keys|runs)/[^"\\]+\.html(?:#[^"\\]+)?)"')
 _SHOWN = 40
@@ -73,7 +77,13 @@ def check_site(folder: Path) -> SiteCheck:
         ]
     for script in sorted(folder.rglob("*.js")):
         page = script.relative_to(folder).as_posix()
-        for match in _IN_SCRIPT.finditer(script.read_text(encoding="utf-8")):
+        text = script.read_text(encoding="utf-8")
+        if text.startswith("xref.put("):
+            try:
+                text = json.dumps(read_script_data(text), ensure_ascii=False)
+            except ValueError as error:
+                result.problems.append(Problem(page, f"cannot be read: {error}"))
+        for match in _IN_SCRIPT.finditer(text):
             result.links += 1
             trouble = _exists(folder, match[1], ids)
             if trouble:
@@ -131,6 +141,8 @@ def _resolve(page: str, folder: str, link: str, *, based: bool) -> str:
 def _exists(folder: Path, target: str, ids: dict[str, _PageIds]) -> str:
     """Why a target is no good; "" when it is."""
     path, _, anchor = target.partition("#")
+    if _STATE.match(anchor):
+        anchor = ""
     if path.startswith("../"):
         return "leaves the site's folder"
     if path not in ids:

@@ -1,6 +1,6 @@
-"""Chooses the functions whose page has a drawing: all that a key or a pass leads to, and the best connected others.
+"""Chooses the functions whose page has a drawing made at build: those that most roads lead through.
 
-Drawing takes a hundredth of a second and ten kilobytes each, so most functions get the lists only.
+A drawing costs a hundredth of a second and ten kilobytes, so the other pages draw in the browser (templates/graph.js).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from xref.model import Id
 from xref.site.callgraph import CallGraph
 from xref.site.names import RUNNABLE, Name
 
-MOST_CONNECTED = 2000
-"""Drawings beside those of keyed functions."""
+DRAWN = 2000
+"""Drawings made at build."""
 LEAST_EDGES = 2
 HUB_CALLERS = 250
 """A function with more callers is a helper (`Array::size`): drawings put it behind "+N more"."""
@@ -26,27 +26,39 @@ def choose(
     callers: Mapping[Id, int],
     callees: Mapping[Id, int],
     keyed: Collection[Id],
+    passes: Collection[Id],
     observed: Mapping[tuple[Id, Id], Mapping[str, int]],
 ) -> frozenset[Id]:
-    """Symbols to draw. A pure function of the index: ties are broken by id."""
-    chosen = {
-        id_ for id_ in keyed if id_ in names and names[id_].kind in RUNNABLE and _edges(graph, id_) >= LEAST_EDGES
-    }
-    chosen |= {wrapper for id_ in chosen for wrapper in _wrappers(names, graph, id_)}
+    """Symbols to draw: passes, what runs took, functions behind keys that the other language uses, the best connected.
+
+    Wrappers count with what they wrap. A pure function of the index: ties are broken by id.
+    """
     ran = {id_ for pair in observed for id_ in pair}
+    first = _with_wrappers(names, graph, passes)
+    crossed = {id_ for id_ in keyed if _wrappers(names, graph, id_)}
+    keyed = _with_wrappers(names, graph, crossed) | set(keyed)
     ranked = []
     for id_, name in names.items():
-        if id_ in chosen or name.kind not in RUNNABLE or name.kind == "module" or not name.defined or name.file < 0:
+        if name.kind not in RUNNABLE or name.kind == "module" or not name.defined or name.file < 0:
             continue
         above, below = callers.get(id_, 0), callees.get(id_, 0)
-        if above + below >= LEAST_EDGES and above <= HUB_CALLERS:
-            ranked.append((id_ not in ran, -min(above, _ENOUGH) - min(below, _ENOUGH), id_))
+        if id_ in keyed or id_ in first:
+            if _edges(graph, id_) < LEAST_EDGES:
+                continue
+        elif above + below < LEAST_EDGES or above > HUB_CALLERS:
+            continue
+        rank = 0 if id_ in first else 1 if id_ in ran else 2 if id_ in keyed else 3
+        ranked.append((rank, -min(above, _ENOUGH) - min(below, _ENOUGH), id_))
     ranked.sort()
-    return frozenset(chosen | {id_ for _, _, id_ in ranked[:MOST_CONNECTED]})
+    return frozenset(id_ for _, _, id_ in ranked[:DRAWN])
 
 
 def _edges(graph: CallGraph, id_: Id) -> int:
     return sum(1 for _ in graph.callers(id_)) + sum(1 for _ in graph.callees(id_))
+
+
+def _with_wrappers(names: Mapping[Id, Name], graph: CallGraph, ids: Collection[Id]) -> set[Id]:
+    return {*ids, *(wrapper for id_ in ids for wrapper in _wrappers(names, graph, id_))}
 
 
 def _wrappers(names: Mapping[Id, Name], graph: CallGraph, id_: Id) -> list[Id]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from xref.site import urls
 from xref.site.assets import render
+from xref.site.outputs import Output
 from xref.site.plan import SitePlan
 from xref.site.source_pages import crumbs
-from xref.site.symbol_pages import Output
 
 _SHARE = 0.12
 """A folder with a larger share of a language's files is shown by its subfolders."""

@@ -90,6 +90,25 @@ def key_addresses(db: sqlite3.Connection) -> dict[tuple[str, str], str]:
     return result
 
 
+def states(db: sqlite3.Connection) -> dict[tuple[str, str], str]:
+    """Letters for each key: d dangling, g every definition behind a guard, c and p defined in C++ and Python, u and s
+    used from Python and from C++ (the filter of the keys' page)."""
+    found: dict[tuple[str, str], set[str]] = {}
+    guarded: dict[tuple[str, str], bool] = {}
+    for registry, name, side, guard in db.execute("SELECT DISTINCT registry, name, side, guard <> '' FROM key_defs"):
+        found.setdefault((registry, name), set()).add("c" if side == "cpp" else "p")
+        guarded[registry, name] = guarded.get((registry, name), True) and bool(guard)
+    for registry, name, side, status in db.execute("SELECT DISTINCT registry, name, side, status FROM key_uses"):
+        letters = found.setdefault((registry, name), set())
+        letters.add("s" if side == "cpp" else "u")
+        if status == UseStatus.DANGLING:
+            letters.add("d")
+    for key, always in guarded.items():
+        if always:
+            found[key].add("g")
+    return {key: "".join(sorted(letters)) for key, letters in found.items()}
+
+
 def load_keys(db: sqlite3.Connection, only: Iterable[tuple[str, str]] | None = None) -> list[Key]:
     """All keys, or those asked for, in order of registry and name."""
     wanted = sorted(set(only)) if only is not None else _names(db)

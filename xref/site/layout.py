@@ -160,7 +160,8 @@ class _Svg:
             if f"cluster_{cluster}" in objects:
                 parts.append(self._cluster(objects[f"cluster_{cluster}"], path))
         arrows = list(self._drawing.arrows.values())
-        parts += [self._arrow(thing, arrows[int(thing["id"][1:])]) for thing in self._layout.get("edges", ())]
+        order = {key: at for at, key in enumerate(self._drawing.nodes)}
+        parts += [self._arrow(thing, arrows[int(thing["id"][1:])], order) for thing in self._layout.get("edges", ())]
         for position, node in enumerate(self._drawing.nodes.values()):
             parts.append(self._node(objects[f"n{position}"], node, middle=position == 0))
         parts.append("</svg>")
@@ -190,7 +191,7 @@ class _Svg:
             text += f"<text class=sub x={self._x(x)} y={self._y(y - 12)}>{escape(sub)}</text>"
         return _linked(f'<g class="{style}"><title>{escape(node.title)}</title>{box}{text}</g>', node.href)
 
-    def _arrow(self, thing: dict[str, Any], arrow: Arrow) -> str:
+    def _arrow(self, thing: dict[str, Any], arrow: Arrow, order: dict[str, int]) -> str:
         path, head = self._curve(thing["pos"])
         label = ""
         if arrow.label and "lp" in thing:
@@ -199,7 +200,8 @@ class _Svg:
         ran = " counted" if arrow.label else ""
         title = f"<title>{escape(arrow.title)}</title>" if arrow.title else ""
         shape = f'{title}<path d="{path}"/><path class=head d="{head}"/>{label}'
-        return _linked(f'<g class="edge t-{arrow.evidence}{ran}">{shape}</g>', arrow.href, " tabindex=-1")
+        ends = f"{order[arrow.tail]}-{order[arrow.head]}"
+        return _linked(f'<g class="edge t-{arrow.evidence}{ran}" data-e={ends}>{shape}</g>', arrow.href, " tabindex=-1")
 
     def _curve(self, pos: str) -> tuple[str, str]:
         """The path of a spline "e,x,y p0 c c p c c p ..." and of the head at its end."""

@@ -58,6 +58,8 @@ class SitePlan:
     """The parameter types of overloads, to tell them apart."""
     key_pages: dict[tuple[str, str], str]
     """(registry, name) -> the address of the key's row, with its anchor."""
+    key_states: dict[tuple[str, str], str]
+    """(registry, name) -> letters of what is known of the key, see `keys.states`."""
 
     @cached_property
     def files_at(self) -> dict[str, int]:
@@ -132,7 +134,7 @@ def load_plan(path: Path) -> SitePlan:
 
 def make_plan(db_path: Path) -> SitePlan:
     """Read the index. Raises `XrefError`: exit code 3 without a usable index, 5 when its tree is gone."""
-    from xref.site.keys import key_addresses
+    from xref.site.keys import key_addresses, states
 
     with closing(open_index(db_path)) as db:
         meta = read_meta(db)
@@ -155,13 +157,16 @@ def make_plan(db_path: Path) -> SitePlan:
         callees = graph.callee_counts()
         edges = {id_: callers.get(id_, 0) + callees.get(id_, 0) for id_ in callers.keys() | callees.keys()}
         aliases = load_aliases(db)
-        drawn = drawable.choose(names, graph, callers, callees, keyed, observed)
+        passes = {
+            id_ for (id_,) in db.execute("SELECT DISTINCT symbol_id FROM key_defs WHERE registry = 'pass'") if id_
+        }
+        drawn = drawable.choose(names, graph, callers, callees, keyed, passes, observed)
         packing = pack(
             names, aliases, lambda position: urls.outline_url(files[position].path), drawn | keyed, edges, refs
         )
         return SitePlan(
             db_path.absolute(), root, meta, files, names, aliases, graph, observed, _runs(db), packing, drawn,
-            callers, refs, load_parameters(db, names), key_addresses(db),
+            callers, refs, load_parameters(db, names), key_addresses(db), states(db),
         )  # fmt: skip
 
 

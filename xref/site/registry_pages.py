@@ -10,7 +10,7 @@ from xref.site import urls
 from xref.site.assets import render
 from xref.site.keys import KEYS_PER_PAGE, Key, registries, registry_words
 from xref.site.links import Line, Linker, SymbolLink
-from xref.site.symbol_pages import Output
+from xref.site.outputs import Output
 
 
 class KeyRow(NamedTuple):

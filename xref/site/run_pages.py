@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
+
+from markupsafe import Markup
 
 from xref.model import Id
 from xref.site import urls
-from xref.site.assets import render
+from xref.site.assets import render, script_data
 from xref.site.links import Linker, SymbolLink
+from xref.site.outputs import Output
 from xref.site.plan import Run
-from xref.site.symbol_pages import Output
+from xref.site.timeline import Slice, timeline
 
+RUNS = "runs/index.js"
 SHOWN = 200
 """Rows of the tables of calls; the sentence above each says how many there are."""
 _DEEPEST = 8
+_SLOWEST = 12
 _KINDS = (
     ("ffi", "FFI calls by key", ("ffi", "callback")),
     ("python", "Busiest calls within Python", ("python",)),
@@ -35,6 +40,17 @@ class PassRow(NamedTuple):
     changed: int | None
     left: float
     width: float
+
+
+class PassTotal(NamedTuple):
+    """All times that a pass of one name ran: in how many the module changed, the time without the passes inside."""
+
+    name: str
+    href: str | None
+    times: int
+    changed: int
+    own_ns: int
+    seq: int
 
 
 class EdgeRow(NamedTuple):
@@ -59,10 +75,14 @@ class Edges(NamedTuple):
 
 
 class RunView(NamedTuple):
-    """All that a run's page shows. `unmatched_total` counts what the list cuts."""
+    """All that a run's page shows. `slowest` and `changed` count a pass once for its name; `unmatched_total` counts
+    what the list cuts."""
 
     run: Run
     passes: list[PassRow]
+    picture: Markup
+    slowest: list[PassTotal]
+    changed: list[PassTotal]
     edges: list[Edges]
     unmatched: list[tuple[str, str, int, str]]
     unmatched_total: int
@@ -79,7 +99,17 @@ def view_of(db: sqlite3.Connection, linker: Linker, run: Run) -> RunView:
         "SELECT kind, name, count, reason FROM unmatched WHERE run_id = ? ORDER BY count DESC, kind, name", (run.id,)
     ).fetchall()
     edges = [part for part in edges if part.calls or part.anchor != "native"]
-    return RunView(run, _passes(db, linker, run.id), edges, rows[:SHOWN], len(rows))
+    passes = _passes(db, linker, run.id)
+    totals = _totals(passes)
+    span = max((row.start_ns + row.duration_ns for row in passes), default=0) - min(
+        (row.start_ns for row in passes), default=0
+    )
+    picture = timeline(
+        [Slice(row.seq, row.depth, row.name, row.left, row.width, row.duration_ns, row.changed) for row in passes], span
+    )
+    slowest = sorted(totals, key=lambda total: (-total.own_ns, total.name))[:_SLOWEST]
+    changed = [total for total in totals if total.changed]
+    return RunView(run, passes, picture, slowest, changed, edges, rows[:SHOWN], len(rows))
 
 
 def _keys_of_symbols(db: sqlite3.Connection) -> dict[Id, str]:
@@ -103,6 +133,25 @@ def _passes(db: sqlite3.Connection, linker: Linker, run: str) -> list[PassRow]:
                 changed, round(100 * (start - begin) / span, 2), round(100 * duration / span, 2))
         for seq, depth, name, symbol, start, duration, changed in rows
     ]  # fmt: skip
+
+
+def _totals(passes: Sequence[PassRow]) -> list[PassTotal]:
+    """Passes by name, in the order of their first start."""
+    own = {row.seq: row.duration_ns for row in passes}
+    open_: list[PassRow] = []
+    for row in passes:
+        while open_ and open_[-1].depth >= row.depth:
+            open_.pop()
+        if open_:
+            own[open_[-1].seq] -= row.duration_ns
+        open_.append(row)
+    found: dict[str, PassTotal] = {}
+    for row in passes:
+        known = found.get(row.name, PassTotal(row.name, row.href, 0, 0, 0, row.seq))
+        found[row.name] = known._replace(
+            times=known.times + 1, changed=known.changed + bool(row.changed), own_ns=known.own_ns + own[row.seq]
+        )
+    return list(found.values())
 
 
 def _edges(
@@ -129,6 +178,51 @@ def _edges(
     return Edges(anchor, heading, shown, len(rows), sum(row[2] for row in rows))
 
 
+def _title(run: Run) -> str:
+    """A run in a list to choose from."""
+    return run.id if len(run.id) <= 40 else f"{run.id[:39]}…"
+
+
+def calls_data(db: sqlite3.Connection, linker: Linker, run: str) -> dict[str, object]:
+    """What the flame view and the comparison read: functions by number, edges [caller, callee, count, ns].
+
+    A caller outside the index is -1, a time that was not measured null.
+    """
+    rows = db.execute(
+        "SELECT caller_id, callee_id, kind IN ('ffi', 'native'), sum(count), sum(total_ns) FROM observed_calls"
+        " WHERE run_id = ? AND callee_id IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3", (run,),
+    ).fetchall()  # fmt: skip
+    ids = sorted({id_ for row in rows for id_ in row[:2] if id_ is not None})
+    number = {id_: at for at, id_ in enumerate(ids)}
+    edges = [
+        [-1 if caller is None else number[caller], number[callee], count, total if timed else None]
+        for caller, callee, timed, count, total in rows
+    ]
+    passes = [
+        [row.name, row.depth, row.start_ns, row.duration_ns, row.changed, row.href] for row in _passes(db, linker, run)
+    ]
+    return {
+        "labels": [linker.label(id_) for id_ in ids], "langs": [linker.name(id_).lang for id_ in ids],
+        "hrefs": [linker.address(id_) for id_ in ids], "edges": edges, "passes": passes,
+        "total": max((edge[3] or 0 for edge in edges), default=0),
+    }  # fmt: skip
+
+
+def heat(db: sqlite3.Connection, run: str) -> dict[str, list[int]]:
+    """Path -> line, count, line, count, ...: how often a run called what is defined there, or called from there."""
+    counts: dict[str, dict[int, int]] = {}
+    rows = db.execute(
+        "SELECT path, line, sum(count) FROM observed_calls WHERE run_id = ?1 AND path IS NOT NULL AND line > 0"
+        " GROUP BY 1, 2 UNION ALL SELECT s.path, s.line, sum(o.count) FROM observed_calls o"
+        " JOIN symbols s ON s.id = o.callee_id WHERE o.run_id = ?1 AND s.path IS NOT NULL AND s.line > 0 GROUP BY 1, 2",
+        (run,),
+    )
+    for path, line, count in rows:
+        lines = counts.setdefault(path, {})
+        lines[line] = max(count, lines.get(line, 0))
+    return {path: [each for pair in sorted(lines.items()) for each in pair] for path, lines in sorted(counts.items())}
+
+
 def pages(db: sqlite3.Connection, linker: Linker, site: str) -> Iterator[Output]:
     """The list of runs and a page for each."""
     runs = linker.plan.runs
@@ -136,8 +230,18 @@ def pages(db: sqlite3.Connection, linker: Linker, site: str) -> Iterator[Output]
     passes = dict(db.execute("SELECT run_id, count(*) FROM passes_run GROUP BY run_id"))
     calls = dict(db.execute("SELECT run_id, sum(count) FROM observed_calls GROUP BY run_id"))
     rows = [(run, urls.run_url(run.id), passes.get(run.id, 0), calls.get(run.id, 0)) for run in runs]
+    yield Output(
+        RUNS, script_data(RUNS, [[run.id, _title(run), urls.heat_url(run.id), urls.calls_url(run.id)] for run in runs])
+    )
     yield Output(index, render("runs.html.j2", title="Runs", site=site, root=urls.root_of(index), runs=rows))
+    compare = "runs/compare.html"
+    yield Output(compare, render("compare.html.j2", title="Compare two runs", site=site, root=urls.root_of(compare)))
     for run in runs:
+        name = urls.heat_url(run.id)
+        yield Output(name, script_data(name, heat(db, run.id)))
+        name = urls.calls_url(run.id)
+        yield Output(name, script_data(name, calls_data(db, linker, run.id)))
         url = urls.run_url(run.id)
         yield Output(url, render("run.html.j2", title=f"Run {run.id}", site=site, root=urls.root_of(url),
-                                 view=view_of(db, linker, run), shown=SHOWN))  # fmt: skip
+                                 view=view_of(db, linker, run), shown=SHOWN,
+                                 calls_url=urls.calls_url(run.id)))  # fmt: skip

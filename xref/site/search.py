@@ -13,8 +13,8 @@ from xref.model import Id
 from xref.site import urls
 from xref.site.assets import script_data
 from xref.site.links import Linker
+from xref.site.outputs import Output
 from xref.site.plan import SitePlan
-from xref.site.symbol_pages import Output
 
 NAMES_PER_SHARD = 192
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -31,14 +31,15 @@ def search_files(plan: SitePlan) -> Iterator[Output]:
             by_name.setdefault(_shown(name.name), []).append(id_)
     names = sorted(by_name)
     weights = "".join(_weight(plan, by_name[name]) for name in names)
-    keys = sorted({(name, registry) for registry, name in plan.key_pages})
+    keys = sorted((name, registry) for registry, name in plan.key_pages)
     yield Output("search/names.js", script_data(
-        "xrefSearch.names",
+        "search/names.js",
         {
             "per": NAMES_PER_SHARD,
             "names": "\n".join(names),
             "weights": weights,
-            "keys": [[name, registry, plan.key_pages[registry, name]] for name, registry in keys],
+            "keys": [[name, registry, plan.key_pages[registry, name], plan.key_states.get((registry, name), "")]
+                     for name, registry in keys],
             "files": [[file.path, urls.source_url(file.path)] for file in plan.files],
         },
     ))  # fmt: skip
@@ -47,7 +48,7 @@ def search_files(plan: SitePlan) -> Iterator[Output]:
             [_detail(linker, id_) for id_ in sorted(by_name[name], key=lambda id_: _order(plan, id_))]
             for name in names[first : first + NAMES_PER_SHARD]
         ]
-        yield Output(f"search/{number}.js", script_data("xrefSearch.shard", number, shard))
+        yield Output(f"search/{number}.js", script_data(f"search/{number}.js", shard))
 
 
 def _shown(name: str) -> str:

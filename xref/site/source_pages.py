@@ -57,6 +57,7 @@ class OutlineItem(NamedTuple):
     name: str
     kind: str
     line: int
+    end: int
     depth: int
 
 
@@ -134,7 +135,8 @@ def outline_of(linker: Linker, position: int) -> list[OutlineItem]:
             parent = plan.names[parent].parent
         depth[id_] = depth[parent] + 1 if parent in depth else 0
         label = name.name + plan.parameters.get(id_, "")
-        items.append(OutlineItem(id_, label, name.kind.replace("static_init", "init"), name.line, depth[id_]))
+        items.append(OutlineItem(id_, label, name.kind.replace("static_init", "init"), name.line, name.end_line,
+                                 depth[id_]))  # fmt: skip
     return items
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
-from textwrap import dedent
 from typing import NamedTuple
 
 from markupsafe import Markup
 
 from xref.graph import ENCLOSES
-from xref.model import Id, Lang
+from xref.model import Id
 from xref.query import why as query_why
 from xref.query.answers import symbol_rows
 from xref.query.types import Match
@@ -24,15 +23,19 @@ from xref.site.drawing import Drawer, Drawing
 from xref.site.facts import Facts, gather
 from xref.site.layout import render_drawings
 from xref.site.links import Linker
-from xref.site.names import CONTAINERS
+from xref.site.names import CONTAINERS, RUNNABLE
+from xref.site.outputs import Output
 from xref.site.packing import Page
 from xref.site.source_pages import Code, outline_of
 from xref.site.symbol_view import SymbolView
+from xref.site.texts import brief, clean_doc
 
 EXCERPT_LINES = 8
 """Lines of a definition that its page shows; of a symbol on a shared page, `SMALL_EXCERPT`."""
 SMALL_EXCERPT = 3
 _LEAD_LINES = 3
+_LED = {*RUNNABLE, *CONTAINERS, "typedef"} - {"module"}
+"""Kinds whose definition may begin above the line of the name."""
 _CHUNK = 400
 """Symbols whose facts are read at once: bounds the memory of a worker."""
 _LOCAL_LINK = re.compile(r"<a class=v href=#L\d+>([^<]*)</a>")
@@ -41,16 +44,6 @@ _FOLDED = (
     ("outside the tree", "outside"),
     ("inside macro expansions", "expanded"),
 )
-_COMMANDS = {"brief": "", "return": "Returns ", "returns": "Returns ", "param": "", "tparam": "", "note": "Note: ",
-             "sa": "See ", "see": "See ", "li": "- ", "ref": "", "p": "", "c": "", "file": ""}  # fmt: skip
-_COMMAND = re.compile(r"[\\@](" + "|".join(sorted(_COMMANDS, key=len, reverse=True)) + r")\b(?:\[[a-z,]+\])?[ \t]*")
-
-
-class Output(NamedTuple):
-    """A file to write."""
-
-    url: str
-    text: str
 
 
 class Drawn(NamedTuple):
@@ -182,7 +175,7 @@ class SymbolPages:
             id=id_, code=short, own_page=own, name=name, label=linker.label(id_), scope=view.scope_of(linker, name),
             parameters=self._plan.parameters.get(id_, ""),
             signature=facts.signature if own or not lines else "",
-            doc=clean_doc(facts.doc, name.lang), place=linker.place(path, name.line),
+            doc=brief(clean_doc(facts.doc, name.lang), whole=own), place=linker.place(path, name.line),
             end_line=name.end_line, places=[(at.kind, linker.place(at.path, at.line)) for at in facts.places
                     if (at.path, at.line) != (path, name.line)],
             public=self._plan.public.get(id_, []), traits=view.traits(name, facts),
@@ -214,7 +207,7 @@ class SymbolPages:
         name = self._linker.name(facts.id)
         if code is None or not code.linked or not name.line or name.line > len(code.lines):
             return Markup(), 0, 0
-        start = lead(code.text.rows, name.line) if name.kind != "module" else name.line
+        start = lead(code.text.rows, name.line) if name.kind in _LED else name.line
         end = max(name.end_line, name.line)
         stop = end if end - start + 1 <= limit + 3 else start + limit - 1
         root = urls.root_of(self._plan.packing.address[facts.id])
@@ -306,12 +299,3 @@ def lead(rows: Sequence[str], line: int) -> int:
             break
         start -= 1
     return start
-
-
-def clean_doc(doc: str, lang: str) -> str:
-    """A docstring without common indentation; a C++ comment without any, Doxygen's commands in plain words."""
-    if lang == Lang.CPP:
-        text = "\n".join(line.strip() for line in doc.splitlines())
-        return _COMMAND.sub(lambda match: _COMMANDS[match[1]], text).strip()
-    first, _, rest = doc.partition("\n")
-    return f"{first.strip()}\n{dedent(rest)}".strip()

@@ -45,11 +45,12 @@ class Crossing(NamedTuple):
 
 
 class FileReferences(NamedTuple):
-    """References in one file."""
+    """References in one file: `lines` with their text, `numbers` of the others."""
 
     path: str
     href: str | None
     lines: list[Line]
+    numbers: list[int]
 
 
 @dataclass(slots=True)
@@ -141,6 +142,12 @@ class SymbolView:
     unresolved: list[tuple[Line, str, str]]
     ran: list[tuple[Ran, str]]
     callable: bool
+
+    @property
+    def live(self) -> bool:
+        """Whether the page draws in the browser: it has calls, and no drawing made at build."""
+        runs = self.name.kind in RUNNABLE and self.name.kind != "module"
+        return self.own_page and runs and not self.drawing and bool(self.callers.total or self.callees.total)
 
     @property
     def ran_total(self) -> int:
@@ -310,14 +317,15 @@ def _roles(
     for number, reference in enumerate(part):
         role = roles.setdefault(reference.role, RoleReferences(reference.role, totals[reference.role]))
         if not role.files or role.files[-1].path != reference.path:
-            role.files.append(FileReferences(reference.path, linker.plan.place(reference.path, 0), []))
-        lines = role.files[-1].lines
-        if lines and lines[-1].line == reference.line:
+            role.files.append(FileReferences(reference.path, linker.plan.place(reference.path, 0), [], []))
+        lines, numbers = role.files[-1].lines, role.files[-1].numbers
+        if reference.line in numbers[-1:] or (lines and lines[-1].line == reference.line):
             continue
-        if number < with_text:
-            lines.append(linker.line(reference.path, reference.line, reference.col, name))
+        line = linker.line(reference.path, reference.line, reference.col, name) if number < with_text else None
+        if line and (line.before or line.hit or line.after):
+            lines.append(line)
         else:
-            lines.append(linker.place(reference.path, reference.line))
+            numbers.append(reference.line)
     return list(roles.values())
 
 

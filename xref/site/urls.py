@@ -89,6 +89,21 @@ def more_url(code: str, part: str, page: int) -> str:
     return f"s/{code[:2]}/{code[2:]}.{part}.{page}.html"
 
 
+def cards_url(shard: int) -> str:
+    """The data of some hover cards."""
+    return f"cards/{shard}.js"
+
+
+def heat_url(run: str) -> str:
+    """How often a run came by each line."""
+    return f"runs/{safe_segment(run)}.heat.js"
+
+
+def calls_url(run: str) -> str:
+    """The calls and passes of a run, for its flame view and for comparisons."""
+    return f"runs/{safe_segment(run)}.calls.js"
+
+
 def root_of(url: str) -> str:
     """What leads from a page back to the site's folder: "" or "../" for each folder."""
     return "../" * url.count("/")

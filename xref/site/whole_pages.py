@@ -11,11 +11,12 @@ from typing import NamedTuple
 from xref.model import Evidence, Status
 from xref.site import folders, registry_pages, run_pages, urls
 from xref.site.assets import render
+from xref.site.boundary import boundary
 from xref.site.calls import EVIDENCE_WORDS
 from xref.site.keys import Key, load_keys
 from xref.site.links import Line, Linker
+from xref.site.outputs import Output
 from xref.site.plan import SitePlan
-from xref.site.symbol_pages import Output
 
 _REASONS_SHOWN = 12
 _PLACES_SHOWN = 8
@@ -71,6 +72,8 @@ def whole_pages(db: sqlite3.Connection, plan: SitePlan) -> Iterator[Output]:
     health = examine(db, linker, keys)
     yield Output("index.html", _overview(db, linker, keys, tree, health, site))
     yield Output("health.html", render("health.html.j2", title="Health", site=site, root="", health=health))
+    yield Output("graph.html", render("graph.html.j2", title="Call graph", site=site, root=""))
+    yield Output("text.html", render("text.html.j2", title="Words in the text", site=site, root=""))
     yield from tree.pages(site)
     yield from registry_pages.pages(linker, keys, site)
     yield from run_pages.pages(db, linker, site)
@@ -99,6 +102,7 @@ def _overview(db: sqlite3.Connection, linker: Linker, keys: Sequence[Key], tree:
         subsystems=[(lang, tree.by_path[""].sizes[lang], _subsystems(linker, tree, lang)) for lang in langs],
         registries=registry_pages.counts(keys),
         crossing=crossing,
+        boundary=boundary(db, linker),
         passes=_passes(linker, passes),
         pass_total=len(passes),
         runs=[(run, urls.run_url(run.id)) for run in plan.runs[:_RUNS_SHOWN]],

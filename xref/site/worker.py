@@ -9,10 +9,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from xref.site import urls
+from xref.site.cards import card_files
+from xref.site.graph_data import graph_files
 from xref.site.links import Linker
+from xref.site.outputs import Output
 from xref.site.plan import load_plan
+from xref.site.search import search_files
 from xref.site.source_pages import code_of, source_page
-from xref.site.symbol_pages import Output, SymbolPages
+from xref.site.symbol_pages import SymbolPages
+from xref.site.words import word_files
 from xref.store import open_index
 
 
@@ -64,6 +69,25 @@ def make_outside(first: int, last: int) -> Made:
     """Write some of the pages of symbols from outside the tree."""
     pages, size = write(_worker.out, _worker.symbols.outside(_worker.linker.plan.packing.outside[first:last]))
     return Made(pages, 0, size)
+
+
+def make_cards(first: int, last: int) -> Made:
+    """Write the data of some hover cards."""
+    _, size = write(_worker.out, card_files(_worker.db, _worker.linker, range(first, last)))
+    return Made(0, 0, size)
+
+
+def make_words() -> Made:
+    """Write the data of the full-text search."""
+    _, size = write(_worker.out, word_files(_worker.linker))
+    return Made(0, 0, size)
+
+
+def make_graph() -> Made:
+    """Write the call graph as data, and what the search box needs."""
+    _, size = write(_worker.out, graph_files(_worker.linker.plan))
+    _, more = write(_worker.out, search_files(_worker.linker.plan))
+    return Made(0, 0, size + more)
 
 
 def write(out: Path, outputs: Iterable[Output]) -> tuple[int, int]:

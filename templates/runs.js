@@ -1,0 +1,207 @@
+// Keys to browse and filter, words of the text, runs: flame view, comparison of two.
+"use strict";
+
+(() => {
+  const element = xref.element;
+  const number = (value) => value.toLocaleString("en");
+
+  // ---- Keys: filter by name, registry and state ------------------------------------------------------------------
+
+  const STATES = [["d", "dangling"], ["g", "behind a guard"], ["c", "registered in C++"], ["p", "registered in Python"], ["u", "used from Python"], ["s", "used from C++"]];
+  const SHOWN = 300;
+
+  function browse(section) {
+    const input = element("input", { type: "search", placeholder: "part of a name, or relax.*.Fuse*", "aria-label": "Filter keys by name", autocomplete: "off", spellcheck: "false" });
+    const registry = element("select", { "aria-label": "Registry" }, element("option", { value: "" }, "every registry"));
+    const boxes = STATES.map(([letter, words]) => [letter, element("input", { type: "checkbox" }), words]);
+    const list = element("ul", { class: "columns broad keys" }), status = element("p", { class: "note", role: "status" });
+    section.replaceChildren(element("p", { class: "pick" }, input, " ", registry, " ", ...boxes.flatMap(([, box, words]) => [element("label", {}, box, ` ${words}`), " "])), status, list);
+    async function update() {
+      const keys = (await xref.data("search/names.js")).keys;
+      if (registry.length === 1) {
+        for (const name of [...new Set(keys.map((key) => key[1]))].sort()) registry.append(element("option", { value: name }, name));
+        registry.value = section.dataset.filter;
+      }
+      const text = input.value.trim().toLowerCase();
+      const pattern = text.includes("*") ? new RegExp(`^${text.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&")).join(".*")}$`) : null;
+      const asked = boxes.filter(([, box]) => box.checked).map(([letter]) => letter);
+      const quiet = !text && !asked.length;
+      const found = quiet ? [] : keys.filter(([name, of, , state]) => (!registry.value || of === registry.value) && asked.every((letter) => state.includes(letter)) && (!text || (pattern ? pattern.test(name.toLowerCase()) : name.toLowerCase().includes(text))));
+      list.replaceChildren(...found.slice(0, SHOWN).map(([name, of, url, state]) => element("li", {}, element("a", { class: "key", href: xref.root + url }, name), " ", element("span", { class: "kind" }, of), state.includes("d") ? element("span", { class: "status" }, " dangling") : state.includes("g") ? element("span", { class: "guard" }, " behind a guard") : "")));
+      status.textContent = quiet ? "" : `${number(found.length)} key${found.length === 1 ? "" : "s"}${found.length > SHOWN ? `, the first ${SHOWN} shown` : ""}`;
+    }
+    section.addEventListener("input", update);
+    section.addEventListener("change", update);
+    update();
+  }
+
+  // ---- Words of the text ------------------------------------------------------------------------------------------
+
+  async function words(section) {
+    const out = section.querySelector("[role=status]");
+    const input = element("input", { type: "search", placeholder: "word, or the beginning of one", "aria-label": "Word in the text", autocomplete: "off", spellcheck: "false", value: decodeURIComponent(location.hash.replace(/^#q=/, "")) });
+    section.querySelector("noscript").replaceWith(element("p", { class: "pick" }, input));
+    async function update() {
+      const query = input.value.trim(), low = query.toLowerCase();
+      history.replaceState(null, "", `#q=${encodeURIComponent(query)}`);
+      if (!/^[A-Za-z_]\w\w/.test(query)) return out.replaceChildren(element("p", { class: "none" }, "Three letters at least; digits and _ may follow."));
+      const [data, names] = await Promise.all([xref.data(`words/${low[0]}.js`), xref.data("search/names.js")]);
+      const all = Array.isArray(data.words) ? data.words : (data.words = data.words.split("\n"));
+      const found = all.map((word, at) => [word, at]).filter(([word]) => word.toLowerCase().startsWith(low));
+      found.sort(([a], [b]) => (a.toLowerCase() === low ? 0 : 1) - (b.toLowerCase() === low ? 0 : 1) || (a === query ? -1 : b === query ? 1 : 0));
+      const parts = found.slice(0, 40).map(([word, at], place) => {
+        let file = 0;
+        const files = data.files[at].split(" ").map((step) => (file += Number(step)));
+        const items = files.map((position) => {
+          const [path, url] = names.files[position];
+          return element("li", {}, element("a", { class: "place", href: `${xref.root}${url}#q=${word}` }, path));
+        });
+        return element("details", place < 3 ? { open: "" } : {}, element("summary", {}, element("code", {}, word), ` in ${number(files.length)} file${files.length === 1 ? "" : "s"}`), element("ul", { class: "columns broad" }, ...items));
+      });
+      out.replaceChildren(...parts);
+      if (!parts.length) out.replaceChildren(element("p", { class: "none" }, "No word of the text begins like that."));
+      else if (found.length > 40) out.append(element("p", { class: "note" }, `${number(found.length - 40)} longer words begin like that too.`));
+    }
+    input.addEventListener("input", update);
+    if (input.value) update();
+  }
+
+  // ---- A run: where the time in the FFI went ----------------------------------------------------------------------
+
+  // The run knows calls by pair, not as a tree. The time of a function is that of the FFI calls it makes, itself or
+  // below it, and is divided among its callers as they called it: the assumption of gprof.
+  class Run {
+    constructor(data) {
+      Object.assign(this, data);
+      const size = data.labels.length;
+      this.below = Array.from({ length: size }, () => []);
+      this.calls = new Float64Array(size);
+      for (const [from, to, count, ns] of data.edges) {
+        this.calls[to] += count;
+        if (from >= 0) this.below[from].push([to, count, ns]);
+      }
+      this.each = new Float64Array(size);
+      for (let round = 0; round < 40; round++) {
+        for (let at = 0; at < size; at++) {
+          let sum = 0;
+          for (const [to, count, ns] of this.below[at]) sum += ns === null ? count * this.each[to] : ns;
+          this.each[at] = this.calls[at] ? Math.min(sum / this.calls[at], data.total) : sum;
+        }
+      }
+      this.roots = data.edges.filter(([from]) => from < 0).map(([, to, count, ns]) => [to, count, ns]);
+      const entered = new Set(data.edges.map(([, to]) => to));
+      for (let at = 0; at < size; at++) if (!entered.has(at)) this.roots.push([at, 1, null]);
+    }
+
+    cost([to, count, ns]) {
+      return ns === null ? count * this.each[to] : ns;
+    }
+  }
+
+  const time = (ns) => (ns >= 1e9 ? `${(ns / 1e9).toPrecision(3)} s` : ns >= 1e6 ? `${(ns / 1e6).toPrecision(3)} ms` : `${(ns / 1e3).toPrecision(3)} µs`);
+
+  function flame(section, run) {
+    const canvas = element("div", { class: "flame", tabindex: "0", role: "group", "aria-label": "Flame view: boxes are functions, as wide as their time" });
+    const trail = element("p", { class: "facts" });
+    section.append(trail, canvas);
+    function show(path) {
+      const top = path[path.length - 1];
+      trail.replaceChildren(...path.flatMap((each, at) => {
+        const link = element("button", { type: "button" }, each.label);
+        link.addEventListener("click", () => show(path.slice(0, at + 1)));
+        return at ? [" › ", link] : [link];
+      }));
+      if (top.at >= 0) trail.append(" ", element("a", { href: xref.root + run.hrefs[top.at] }, "its page"), ` ${time(top.cost)}`);
+      canvas.replaceChildren();
+      const put = (edges, left, width, depth, seen, scale, upper) => {
+        let x = left;
+        const sorted = edges.map((edge) => [edge, run.cost(edge) * scale]).sort((a, b) => b[1] - a[1]);
+        const sum = sorted.reduce((all, [, cost]) => all + cost, 0), fit = sum > upper ? upper / sum : 1;
+        for (const [edge, raw] of sorted) {
+          const cost = raw * fit, wide = (cost / upper) * width;
+          if (wide < 0.25 || depth > 40) continue;
+          const [at, count, ns] = edge;
+          const chain = [...path, ...seen.map((node) => ({ at: node, label: run.labels[node], cost })), { at, label: run.labels[at], cost }];
+          const box = element("button", { type: "button", class: `l-${run.langs[at]}`, style: `left:${x.toFixed(2)}%;width:${wide.toFixed(2)}%;top:${depth * 20}px`, title: `${run.labels[at]}\n${time(cost)}${ns === null ? "" : `, ×${number(count)} through the FFI`}` }, run.labels[at]);
+          box.addEventListener("click", () => show(chain));
+          canvas.append(box);
+          canvas.style.height = `${Math.max(parseInt(canvas.style.height || 0, 10), depth * 20 + 26)}px`;
+          if (!seen.includes(at) && run.calls[at]) put(run.below[at], x, wide, depth + 1, [...seen, at], (scale * fit * count) / run.calls[at], cost);
+          x += wide;
+        }
+      };
+      canvas.style.height = "0";
+      if (top.at < 0) put(run.roots, 0, 100, 0, [], 1, run.roots.reduce((sum, edge) => sum + run.cost(edge), 0) || 1);
+      else put([[top.at, 1, top.cost]], 0, 100, 0, [], 1, top.cost);
+    }
+    show([{ at: -1, label: "the run", cost: 0 }]);
+  }
+
+  // ---- Two runs -------------------------------------------------------------------------------------------------------
+
+  function table(head, rows) {
+    const made = element("table", { class: "list" }, element("thead", {}, element("tr", {}, ...head.map((word, at) => element("th", at ? { class: "num" } : {}, word)))));
+    made.append(element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((cell, at) => element("td", at ? { class: "num" } : {}, cell))))));
+    return made;
+  }
+
+  async function compare(section) {
+    const runs = await xref.data("runs/index.js");
+    const pick = (name, start) => {
+      const select = element("select", { "aria-label": `Run ${name}` }, ...runs.map(([id, title]) => element("option", { value: id }, title)));
+      select.value = start;
+      return select;
+    };
+    const asked = new URLSearchParams(location.hash.slice(1)), ids = runs.map(([id]) => id);
+    const a = pick("A", asked.get("a") || ids[1] || ids[0]), b = pick("B", asked.get("b") || ids[0]);
+    const out = element("div");
+    section.replaceChildren(element("p", { class: "pick" }, "A ", a, " B ", b), out);
+    async function show() {
+      history.replaceState(null, "", `#a=${encodeURIComponent(a.value)}&b=${encodeURIComponent(b.value)}`);
+      const [one, two] = await Promise.all([a, b].map((select) => xref.data(runs.find(([id]) => id === select.value)[3])));
+      out.replaceChildren(element("h2", {}, "Passes"), passes(one, two), element("h2", {}, "Functions that ran in one of them only, or much more often"), functions(one, two));
+    }
+    a.addEventListener("change", show);
+    b.addEventListener("change", show);
+    if (runs.length) await show();
+  }
+
+  function passes(one, two) {
+    const sum = (run) => {
+      const all = new Map();
+      for (const [name, , , duration, changed, href] of run.passes) {
+        const known = all.get(name) || { times: 0, ns: 0, changed: 0, href };
+        all.set(name, { times: known.times + 1, ns: known.ns + duration, changed: known.changed + (changed ? 1 : 0), href });
+      }
+      return all;
+    };
+    const left = sum(one), right = sum(two);
+    const rows = [...new Set([...left.keys(), ...right.keys()])].map((name) => [name, left.get(name), right.get(name)]);
+    rows.sort((x, y) => Math.abs((y[1]?.ns || 0) - (y[2]?.ns || 0)) - Math.abs((x[1]?.ns || 0) - (x[2]?.ns || 0)));
+    const cell = (part) => (part ? `×${part.times}, ${time(part.ns)}${part.changed ? `, changed ${part.changed}` : ""}` : "did not run");
+    return table(["pass", "A", "B", "B : A"], rows.map(([name, x, y]) => [(x || y).href ? element("a", { class: "sym", href: xref.root + (x || y).href }, name) : name, cell(x), cell(y), x && y && x.ns ? (y.ns / x.ns).toFixed(2) : ""]));
+  }
+
+  function functions(one, two) {
+    const sum = (run) => {
+      const all = new Map();
+      for (const [, to, count] of run.edges) all.set(run.hrefs[to] || run.labels[to], { label: run.labels[to], href: run.hrefs[to], count: (all.get(run.hrefs[to] || run.labels[to])?.count || 0) + count });
+      return all;
+    };
+    const left = sum(one), right = sum(two);
+    const rows = [...new Set([...left.keys(), ...right.keys()])].map((key) => [left.get(key) || right.get(key), left.get(key)?.count || 0, right.get(key)?.count || 0]);
+    const odd = rows.filter(([, x, y]) => !x || !y || x / y > 2 || y / x > 2).sort((x, y) => Math.abs(y[1] - y[2]) - Math.abs(x[1] - x[2]));
+    if (!odd.length) return element("p", { class: "none" }, "None: both runs called the same functions, about as often.");
+    return table(["function", "calls in A", "in B"], odd.slice(0, 300).map(([part, x, y]) => [part.href ? element("a", { class: "sym", href: xref.root + part.href }, part.label) : part.label, number(x), number(y)]));
+  }
+
+  document.querySelectorAll("[data-filter]").forEach(browse);
+  document.querySelectorAll("[data-text]").forEach(words);
+  document.querySelectorAll("[data-compare]").forEach(compare);
+  document.querySelectorAll("[data-run]").forEach(async (section) => {
+    const run = new Run(await xref.data(section.dataset.run));
+    section.querySelectorAll("noscript").forEach((none) => none.remove());
+    if (run.edges.some(([, , , ns]) => ns !== null)) flame(section, run);
+    else section.append(element("p", { class: "none" }, "The run has no times of FFI calls."));
+  });
+})();

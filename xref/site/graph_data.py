@@ -1,0 +1,89 @@
+"""The whole call graph as data for the browser: drawings of functions that have none made at build, paths between two.
+
+Nodes are numbered in the order of the code; edges stand by caller. `templates/graph.js` reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xref.graph import ENCLOSES
+from xref.model import Evidence, Id
+from xref.site import urls
+from xref.site.assets import script_data
+from xref.site.callgraph import KINDS
+from xref.site.calls import EVIDENCE_WORDS
+from xref.site.drawable import HUB_CALLERS
+from xref.site.facts import STRENGTH
+from xref.site.names import LOCAL_KINDS
+from xref.site.outputs import Output
+from xref.site.plan import SitePlan
+
+EDGES, RAN = "graph/edges.js", "graph/ran.js"
+_LANGS = ("cpp", "python", "cython")
+
+
+def graph_files(plan: SitePlan) -> Iterator[Output]:
+    """The graph, and how often each run took which edge."""
+    nodes = sorted(
+        (id_ for id_ in plan.graph.ids if id_ in plan.packing.address and plan.names[id_].kind not in LOCAL_KINDS),
+        key=lambda id_: (plan.names[id_].file, plan.names[id_].line, id_),
+    )
+    number = {id_: at for at, id_ in enumerate(nodes)}
+    kinds = sorted({plan.names[id_].kind for id_ in nodes})
+    degrees: list[int] = []
+    to: list[int] = []
+    vias: dict[int, str] = {}
+    evidence, macro, lines, files = [], [], [], []
+    for id_ in nodes:
+        before = len(to)
+        for edge in plan.graph.callees(id_):
+            if edge.callee not in number or edge.callee == id_:
+                continue
+            if edge.via:
+                vias[len(to)] = edge.via
+            to.append(number[edge.callee])
+            evidence.append(str(KINDS.index(edge.evidence)))
+            macro.append("1" if edge.in_macro else "0")
+            lines.append(edge.line)
+            files.append(0 if edge.file == plan.names[id_].file else edge.file + 1)
+        degrees.append(len(to) - before)
+    words = {**EVIDENCE_WORDS, ENCLOSES: "written inside it"}
+    yield Output(EDGES, script_data(EDGES, {
+        "codes": " ".join(plan.packing.code[id_] for id_ in nodes),
+        "labels": "\n".join(plan.names[id_].short.replace("\n", " ") for id_ in nodes),
+        "params": {number[id_]: text for id_, text in plan.parameters.items() if id_ in number},
+        "pages": " ".join(_page_of(plan, id_) for id_ in nodes),
+        "kinds": kinds,
+        "kind": [kinds.index(plan.names[id_].kind) for id_ in nodes],
+        "lang": "".join(str(_LANGS.index(plan.names[id_].lang)) for id_ in nodes),
+        "file": [plan.names[id_].file for id_ in nodes],
+        "quiet": "".join("1" if plan.names[id_].is_quiet else "0" for id_ in nodes),
+        "files": [file.path if urls.source_url(file.path) == f"source/{file.path}.html"
+                  else [file.path, urls.source_url(file.path), urls.outline_url(file.path)] for file in plan.files],
+        "evidence": [[kind, words[kind], STRENGTH.get(kind, 99)] for kind in KINDS],
+        "weak": KINDS.index(Evidence.NAME), "hub": HUB_CALLERS,
+        "out": degrees, "to": to, "ev": "".join(evidence), "macro": "".join(macro), "line": lines, "at": files,
+        "via": vias,
+    }))  # fmt: skip
+    yield Output(RAN, script_data(RAN, _ran(plan, number)))
+
+
+def _page_of(plan: SitePlan, id_: Id) -> str:
+    """Where a symbol stands: "" on its own page, "-" among its file's symbols, else the code of the page's symbol."""
+    page, mark, _ = plan.packing.address[id_].partition("#")
+    if not mark:
+        return "."
+    if page.startswith("s/"):
+        return page[2:].removesuffix(".html").replace("/", "")
+    return "-" if page.startswith("symbols/") else page
+
+
+def _ran(plan: SitePlan, number: dict[Id, int]) -> dict[str, list[int]]:
+    """Run -> caller, callee, count, caller, callee, count, ..."""
+    result: dict[str, list[int]] = {run.id: [] for run in plan.runs}
+    for (caller, callee), counts in sorted(plan.observed.items()):
+        if caller in number and callee in number:
+            for run, count in counts.items():
+                result.setdefault(run, []).extend((number[caller], number[callee], count))
+    return result

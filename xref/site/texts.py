@@ -1,0 +1,27 @@
+"""Documentation comments as readers see them."""
+
+from __future__ import annotations
+
+import re
+from textwrap import dedent
+
+from xref.model import Lang
+
+_COMMANDS = {"brief": "", "return": "Returns ", "returns": "Returns ", "param": "", "tparam": "", "note": "Note: ",
+             "sa": "See ", "see": "See ", "li": "- ", "ref": "", "p": "", "c": "", "file": ""}  # fmt: skip
+_COMMAND = re.compile(r"[\\@](" + "|".join(sorted(_COMMANDS, key=len, reverse=True)) + r")\b(?:\[[a-z,]+\])?[ \t]*")
+
+
+def brief(doc: str, *, whole: bool) -> str:
+    """A documentation comment, or its first paragraph where a page is about many symbols."""
+    first, _, rest = doc.partition("\n\n")
+    return doc if whole or not rest else f"{first} …"
+
+
+def clean_doc(doc: str, lang: str) -> str:
+    """A docstring without common indentation; a C++ comment without any, Doxygen's commands in plain words."""
+    if lang == Lang.CPP:
+        text = "\n".join(line.strip() for line in doc.splitlines())
+        return _COMMAND.sub(lambda match: _COMMANDS[match[1]], text).strip()
+    first, _, rest = doc.partition("\n")
+    return f"{first.strip()}\n{dedent(rest)}".strip()

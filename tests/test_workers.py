@@ -184,3 +184,35 @@ def test_leaving_early_stops_what_runs() -> None:
         assert workers.finished(0.5) == []
     assert time.monotonic() - started < 20
     assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []
+
+
+def test_a_task_that_never_ends_ends_with_a_killed_parent(tmp_path: Path) -> None:
+    """Else an indexer killed by the out-of-memory killer leaves processes that eat the machine for hours."""
+    parent = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import test_workers as t\n"
+        "if __name__ == '__main__':\n"
+        "    with t.Workers(1, t._initialize, ('x',)) as workers:\n"
+        "        workers.submit([t.Task('hangs', t._write_pid_and_hang, (sys.argv[2],), ())])\n"
+        "        workers.finished(60)\n"
+    )
+    script, told = tmp_path / "parent.py", tmp_path / "pid"
+    script.write_text(parent)
+    process = subprocess.Popen([sys.executable, str(script), str(Path(__file__).parent), str(told)])
+    _until(lambda: told.exists() and told.read_text() != "")
+    process.kill()
+    process.wait()
+    worker = Path("/proc") / told.read_text()
+    _until(lambda: not worker.exists() or "State:\tZ" in (worker / "status").read_text())
+
+
+def _write_pid_and_hang(path: str) -> None:
+    Path(path).write_text(str(os.getpid()))
+    while True:
+        pass
+
+
+def _until(holds: Callable[[], bool], seconds: float = 20.0) -> None:
+    limit = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < limit
+        time.sleep(0.05)

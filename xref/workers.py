@@ -7,6 +7,7 @@ Anything else with `submit`, `finished` and `busy` (in front of a cluster, say) 
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
 import resource
@@ -28,6 +29,8 @@ _GRACE_SECONDS = 5.0
 """What an idle process gets to end by itself."""
 
 
+_PR_SET_PDEATHSIG = 1
+"""prctl(2)."""
 _INTERRUPTIONS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
@@ -142,7 +145,7 @@ class _Worker:
     def __init__(self, arguments: tuple[Any, ...]) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, *arguments), daemon=True)
+        self._process = context.Process(target=_serve, args=(theirs, os.getpid(), *arguments), daemon=True)
         # Ctrl-C is the parent's to handle, also while the new process is still importing; and a parent that is
         # interrupted halfway would leave a process that complains of the half it got
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTIONS)
@@ -190,11 +193,12 @@ def _exit_words(code: int | None) -> str:
 
 
 def _serve(
-    pipe: connection.Connection, memory: int, initialize: Callable[..., None], arguments: tuple[Any, ...]
+    pipe: connection.Connection, parent: int, memory: int, initialize: Callable[..., None], arguments: tuple[Any, ...]
 ) -> None:
     """The life of a worker process: it ends when the other end of its pipe is closed, or its parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTIONS)
+    _end_with_parent(parent)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what a dying library prints; how it ended is told by the pipe
     _, most = resource.getrlimit(resource.RLIMIT_AS)
     allowed = memory if most == resource.RLIM_INFINITY else min(memory, most)  # `ulimit -v` may have set less
@@ -206,6 +210,18 @@ def _serve(
             answer = (None, unusable) if unusable else _attempt(run, values)
             data, unsendable = _attempt(ForkingPickler.dumps, (answer,))
             pipe.send_bytes(ForkingPickler.dumps((None, unsendable)) if unsendable else data)
+
+
+def _end_with_parent(parent: int) -> None:
+    """Have the kernel end this process when its parent, the process `parent`, dies in the middle of our task.
+
+    A closed pipe is noticed only between two tasks, and a parse that never ends has no next one. Linux only; elsewhere
+    `WORKER_BYTES` and the end of the task remain.
+    """
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:  # it died before it could be asked for
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _attempt(run: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, Failure | None]:

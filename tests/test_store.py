@@ -149,7 +149,9 @@ def test_the_views_show_what_was_stored(tmp_path: Path) -> None:
     assert _one(path, "SELECT * FROM relations") == (f, "overrides", f)
     assert _one(path, "SELECT * FROM includes") == ("a.cc", 1, "b.h")
     assert _one(path, "SELECT * FROM key_defs") == ("ffi", "k", "cpp", "a.cc", 6, f, "USE_X", "def")
-    assert _one(path, "SELECT * FROM key_uses WHERE line = 7") == ("ffi", "k", "cpp", "a.cc", 7, f, "dangling")
+    assert _one(path, "SELECT * FROM key_uses WHERE line = 7") == (
+        ("ffi", "k", "cpp", "a.cc", 7, f, "dangling", "direct")
+    )
     assert _one(path, "SELECT group_concat(name) FROM keys") == ("k,used.only",)
 
 

@@ -180,6 +180,18 @@ class KeyUse(NamedTuple):
     within: Id | None
     calls: bool = False
     optional: bool = False
+    binding: str = ""
+    """For a call from Python: which part of the language binding runs the function (xref/registry/bindings.py)."""
+
+
+class AttributeRead(NamedTuple):
+    """Python reads the attribute `name` of an object of the class `receiver` (None: its class is unknown)."""
+
+    name: str
+    receiver: Id | None
+    line: int
+    col: int
+    within: Id | None
 
 
 @dataclass(slots=True)
@@ -205,6 +217,7 @@ class FileFacts:
     includes: list[Include] = field(default_factory=list)
     key_defs: list[KeyDef] = field(default_factory=list)
     key_uses: list[KeyUse] = field(default_factory=list)
+    attribute_reads: list[AttributeRead] = field(default_factory=list)
     externals: list[Symbol] = field(default_factory=list)
 
 

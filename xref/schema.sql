@@ -44,7 +44,12 @@ CREATE TABLE key_def(
 
 CREATE TABLE key_use(
     registry TEXT NOT NULL, name TEXT NOT NULL, side TEXT NOT NULL, file_id INTEGER NOT NULL, line INTEGER NOT NULL,
-    col INTEGER NOT NULL, in_symbol_id INTEGER, calls INTEGER NOT NULL, optional INTEGER NOT NULL, status TEXT NOT NULL);
+    col INTEGER NOT NULL, in_symbol_id INTEGER, calls INTEGER NOT NULL, optional INTEGER NOT NULL, status TEXT NOT NULL,
+    binding TEXT NOT NULL DEFAULT '', evidence TEXT NOT NULL DEFAULT 'direct', step TEXT NOT NULL DEFAULT '');
+
+CREATE TABLE attribute_read(
+    name TEXT NOT NULL, receiver_id INTEGER, file_id INTEGER NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL,
+    in_symbol_id INTEGER);
 
 CREATE TABLE key_relation(
     registry TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL, other TEXT NOT NULL, file_id INTEGER,
@@ -106,7 +111,7 @@ CREATE VIEW key_defs AS
     FROM key_def k JOIN file f ON f.id = k.file_id;
 
 CREATE VIEW key_uses AS
-    SELECT k.registry, k.name, k.side, f.path, k.line, k.in_symbol_id, k.status
+    SELECT k.registry, k.name, k.side, f.path, k.line, k.in_symbol_id, k.status, k.evidence
     FROM key_use k JOIN file f ON f.id = k.file_id;
 
 CREATE VIEW key_relations AS SELECT DISTINCT registry, name, kind, other FROM key_relation;

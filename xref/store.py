@@ -18,7 +18,7 @@ from pathlib import Path
 
 from xref.model import ExitCode, FileFacts, Id, Lang, Status, Symbol, UseStatus, XrefError, symbol_id
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """PRAGMA user_version of an index. Raised whenever a public view changes; there is no migration: index again."""
 
 FORMAT = "2"
@@ -271,7 +271,7 @@ class IndexBuilder:
                 ((k.registry, k.name, k.side, file_id, k.line, k.symbol, k.guard, k.note) for k in facts.key_defs),
             )
             db.executemany(
-                "INSERT INTO key_use VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO key_use VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'direct', '')",
                 (
                     (
                         k.registry,
@@ -284,9 +284,14 @@ class IndexBuilder:
                         k.calls,
                         k.optional,
                         UseStatus.DANGLING,
+                        k.binding,
                     )
                     for k in facts.key_uses
                 ),
+            )
+            db.executemany(
+                "INSERT INTO attribute_read VALUES (?, ?, ?, ?, ?, ?)",
+                ((r.name, r.receiver, file_id, r.line, r.col, r.within) for r in facts.attribute_reads),
             )
 
     def _merge(self, id_: Id, file_id: int | None, lang: Lang, symbol: Symbol) -> None:

@@ -110,7 +110,7 @@ def test_the_pinned_type_checker_is_the_one_that_the_reader_was_written_for() ->
 def test_a_cycle_of_overriding_methods_ends(tmp_path: Path) -> None:
     """pyrefly's own stubs hold one."""
     types = Types(
-        {}, {}, {}, {}, set(), {}, {"C": ["A"], "A": ["C"]}, {"A.m": "C.m", "C.m": "A.m"}, {"A.m": "A", "C.m": "C"}
+        {}, {}, {}, {}, set(), {}, {"C": ["A"], "A": ["C"]}, {"A.m": "C.m", "C.m": "A.m"}, {"A.m": "A", "C.m": "C"}, {}
     )
     assert Report(tmp_path, types).overriders("A.m", "") == ["C.m"]
 

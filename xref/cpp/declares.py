@@ -85,12 +85,13 @@ class Declares(Walk):
 
     def _base(self, cursor: CXCursor, parent: CXCursor) -> int:
         derived = self.declarations.of(parent)
-        base = self.declarations.of(self.library.clang_getCursorReferenced(cursor))
+        named = self.library.clang_getCursorReferenced(cursor)
+        base = self.declarations.of(named)
         facts = self.facts.get(self.position(cursor)[0])
+        if named.kind not in kinds.TYPE_LIKE:  # a typedef, or a using-declaration of the class
+            kind = self.library.clang_getCanonicalType(self.library.clang_getCursorType(cursor))
+            base = self.declarations.of(self.library.clang_getTypeDeclaration(kind)) or base
         if derived is not None and base is not None and facts is not None:
-            if base.symbol_kind == "typedef":
-                kind = self.library.clang_getCanonicalType(self.library.clang_getCursorType(cursor))
-                base = self.declarations.of(self.library.clang_getTypeDeclaration(kind)) or base
             self.mention(base, facts)
             facts.relations.append(Relation(derived.id, "base", base.id))
         return RECURSE

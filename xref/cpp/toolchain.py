@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sysconfig
 import tempfile
 from dataclasses import dataclass
 from functools import cache
@@ -31,7 +32,14 @@ class Toolchain:
     @property
     def arguments(self) -> tuple[str, ...]:
         """The command-line options that every parse needs."""
-        return tuple(part for folder in self.cxx_include_dirs for part in ("-isystem", folder))
+        folders = (*self.cxx_include_dirs, str(python_headers()))
+        return tuple(part for folder in folders for part in ("-isystem", folder))
+
+
+def python_headers() -> Path:
+    """The folder of Python.h, which the binding's C++ needs: the running interpreter's, else that of our stand-in."""
+    own = Path(sysconfig.get_path("include"))
+    return own if (own / "Python.h").is_file() else Path(__file__).parent / "standins"
 
 
 @cache

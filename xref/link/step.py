@@ -16,14 +16,16 @@ import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from xref.model import Evidence, Id
+from xref.model import Evidence, Id, UseStatus
 
 CallRow = tuple[Id, Id, Evidence, int, int, int, str]
 """caller, callee, evidence, file id, line, column, via: as in the table `call`."""
 UnresolvedRow = tuple[int, int, int, Id | None, str, str]
 """file id, line, column, enclosing symbol, text, reason: as in the table `unresolved_call`."""
+KeyUseRow = tuple[str, str, str, int, int, int, Id | None, Evidence]
+"""registry, name, side, file id, line, column, enclosing symbol, evidence: as in the table `key_use`."""
 
-_TABLES = ("call", "unresolved_call", "relation", "key_relation")
+_TABLES = ("call", "unresolved_call", "relation", "key_relation", "key_use")
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,14 @@ class Derived:
         """Add (from, kind, to); one that is known already is left alone."""
         self.db.executemany(
             f"INSERT OR IGNORE INTO relation(from_id, kind, to_id, file_id, step) VALUES (?, ?, ?, 0, '{self.step}')",
+            rows,
+        )
+
+    def key_uses(self, rows: Iterable[KeyUseRow]) -> None:
+        """Add uses of keys that are defined."""
+        self.db.executemany(
+            "INSERT INTO key_use(registry, name, side, file_id, line, col, in_symbol_id, calls, optional, status,"
+            f" evidence, step) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, '{UseStatus.RESOLVED}', ?, '{self.step}')",
             rows,
         )
 

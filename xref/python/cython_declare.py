@@ -19,7 +19,8 @@ _SIGNATURE_ROWS = 12
 @dataclass(slots=True)
 class CythonModule:
     """The namespace that a module's files share. `kinds`: suffix -> kind. `bases`: class -> names of its bases.
-    `imports`: name -> (module, attribute or ""). `scopes`: id() of a def or class node -> (suffix, kind).
+    `imports`: name -> (module, attribute or ""). `scopes`: id() of a def or class node -> (suffix, kind). `externs`: C
+    function -> the header that its `cdef extern` block names.
     """
 
     name: str
@@ -27,6 +28,7 @@ class CythonModule:
     bases: dict[str, list[str]] = field(default_factory=dict)
     imports: dict[str, tuple[str, str]] = field(default_factory=dict)
     scopes: dict[int, tuple[str, str]] = field(default_factory=dict)
+    externs: dict[str, str] = field(default_factory=dict)
     _counts: dict[str, int] = field(default_factory=dict)
 
     def member(self, owner: str, name: str, depth: int = 0) -> str | None:
@@ -74,10 +76,13 @@ class _Declarer:
         self._module = module
         self._rows = rows
         self._facts = facts
+        self._header = ""
 
     def visit(self, node: Any, suffix: str, scope: str, *, extern: bool) -> None:
         """Declare what stands in `node`, inside the scope `suffix` of kind `scope`."""
         kind = kind_of(node)
+        if kind == "CDefExternNode":
+            self._header = str(node.include_file or "")
         if kind in _DEFINITIONS:
             self._definition(node, kind, suffix, scope)
             return
@@ -130,6 +135,8 @@ class _Declarer:
             else:
                 what = "variable" if (name, pos) != (getattr(node, "name", ""), node.pos) else "class"
             full = f"{suffix}.{name}" if suffix else name
+            if extern and what == "function":
+                self._module.externs.setdefault(full, self._header)
             if full not in self._module.kinds:
                 self._add(what, name, full, suffix, pos, pos[1], defined=not extern, linkage="c" if extern else "")
 

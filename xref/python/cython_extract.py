@@ -7,6 +7,7 @@ leads here. Runs as a process of its own, see cython.py.
 
 from __future__ import annotations
 
+import functools
 import json
 import pickle
 import posixpath
@@ -60,7 +61,8 @@ def extract(root: Path, paths: Sequence[str], current: Path) -> list[FileFacts]:
             facts[path].status = Status.FAILED if failed else Status.DEGRADED
             facts[path].detail = parsed[path].trouble
     for module, members in _modules(root, parsed).items():
-        _extract_module(module, [(path, parsed[path]) for path in members if parsed[path].tree is not None], facts)
+        files = [(path, parsed[path]) for path in members if parsed[path].tree is not None]
+        _extract_module(root, module, files, facts)
     return [facts[path] for path in paths]
 
 
@@ -102,13 +104,22 @@ def _module_name(root: Path, path: str) -> str:
     return ".".join(parts) if pure.suffix == ".pyx" else f"{'.'.join(parts)}{pure.suffix}"
 
 
-def _extract_module(name: str, files: list[tuple[str, Parsed]], facts: dict[str, FileFacts]) -> None:
+def _is_own_header(root: Path, path: str, header: str) -> bool:
+    """Whether the tree has the header that the file at `path` names: beside it, or in an include folder above it."""
+    return bool(header) and any(
+        (root / folder / inner / header).is_file()
+        for folder in PurePosixPath(path).parents
+        for inner in ("", "include", "ffi/include")
+    )
+
+
+def _extract_module(root: Path, name: str, files: list[tuple[str, Parsed]], facts: dict[str, FileFacts]) -> None:
     module = CythonModule(name)
     try:
         for path, parsed in files:
             declare_cython(module, parsed, facts[path])
         for path, parsed in files:
-            walk_cython(module, parsed, facts[path])
+            walk_cython(module, parsed, facts[path], functools.cache(functools.partial(_is_own_header, root, path)))
     except Exception as error:  # noqa: BLE001  another release of Cython, or input that it takes and we do not expect
         reason = "nested too deeply" if isinstance(error, RecursionError) else f"{type(error).__name__}: {error}"
         for path, _ in files:

@@ -5,12 +5,14 @@ is not written down stays unresolved, and says so.
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from xref.model import Call, Evidence, FileFacts, KeyUse, Ref, Relation, Role, Symbol, Unresolved, shorten, symbol_id
 from xref.python.cython_declare import CythonModule, arguments, children, kind_of
 from xref.python.cython_parse import Parsed
 from xref.python.declarations import member_key
+from xref.registry.python_c_functions import c_function_use
 from xref.registry.python_ffi import CYTHON_GET_FORMS, REGISTRY
 
 _STRINGS = ("UnicodeNode", "StringNode", "BytesNode")
@@ -18,17 +20,21 @@ _BUILTINS = frozenset(dir(builtins))
 _INITIALIZERS = ("__init__", "__cinit__")
 
 
-def walk_cython(module: CythonModule, parsed: Parsed, facts: FileFacts) -> None:
-    """Add calls, references and base-class relations of one file to its facts."""
-    walker = _Walker(module, parsed.rows, facts)
+def walk_cython(module: CythonModule, parsed: Parsed, facts: FileFacts, own_headers: Callable[[str], bool]) -> None:
+    """Add calls, references and base-class relations of one file to its facts. `own_headers` tells whether a header
+    that the file names is one of the tree."""
+    walker = _Walker(module, parsed.rows, facts, own_headers)
     walker.visit(parsed.tree, "", {}, frozenset())
 
 
 class _Walker:
     """`variables` maps a local name to the suffix of its class in the module, `hidden` are the other local names."""
 
-    def __init__(self, module: CythonModule, rows: list[str], facts: FileFacts) -> None:
+    def __init__(
+        self, module: CythonModule, rows: list[str], facts: FileFacts, own_headers: Callable[[str], bool]
+    ) -> None:
         self._module = module
+        self._is_own = own_headers
         self._rows = rows
         self._facts = facts
         self._externals: set[str] = set()
@@ -49,7 +55,7 @@ class _Walker:
             self._function(node, kind, suffix, variables, hidden)
             return
         if kind in ("SimpleCallNode", "GeneralCallNode"):
-            self._call(node.function, suffix, variables, hidden)
+            self._call(node.function, suffix, variables, hidden, node)
             self._look_up(node, suffix)
         elif kind in ("NameNode", "AttributeNode"):
             self._reference(node, suffix, variables, hidden, Role.READ)
@@ -118,7 +124,9 @@ class _Walker:
             return "external", f"py:builtins:{name}"
         return "", "the name is not declared in this module"
 
-    def _call(self, callee: Any, suffix: str, variables: dict[str, str], hidden: frozenset[str]) -> None:
+    def _call(
+        self, callee: Any, suffix: str, variables: dict[str, str], hidden: frozenset[str], call: Any = None
+    ) -> None:
         caller = symbol_id(member_key(self._module.name, suffix))
         line, column = self._position(callee)
         what, value = self._resolve(callee, variables, hidden)
@@ -138,6 +146,23 @@ class _Walker:
             self._facts.unresolved.append(Unresolved(line, column, caller, text, reason))
             return
         self._facts.calls.append(Call(caller, target, Evidence.DIRECT, line, column))
+        if what == "member" and (header := self._module.externs.get(value)) and self._is_own(header):
+            self._facts.key_uses.append(c_function_use(value, line, column, caller))
+            self._callbacks(getattr(call, "args", None) or (), target, variables, hidden)
+
+    def _callbacks(
+        self, arguments: Iterable[Any], c_function: int, variables: dict[str, str], hidden: frozenset[str]
+    ) -> None:
+        """A function of the module that a C function is given may be called by it."""
+        for argument in arguments:
+            node = argument
+            while kind_of(node) in ("TypecastNode", "AmpersandNode"):
+                node = node.operand
+            what, value = self._resolve(node, variables, hidden) if kind_of(node) == "NameNode" else ("", "")
+            if what == "member" and self._module.kinds[value] == "function" and value not in self._module.externs:
+                line, column = self._position(node)
+                target = symbol_id(member_key(self._module.name, value))
+                self._facts.calls.append(Call(c_function, target, Evidence.VALUE, line, column))
 
     def _look_up(self, node: Any, suffix: str) -> None:
         """A look-up of an FFI function by a literal name: the module runs what it finds."""

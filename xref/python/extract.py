@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xref.model import FileFacts, Lang, Status
+from xref.python.attributes import add_attribute_reads
 from xref.python.calls import CallCollector
 from xref.python.context import FileContext
 from xref.python.declarations import declare
@@ -68,6 +69,7 @@ def _fill(
     CallCollector(context).collect()
     add_references(context)
     KeyCollector(context).collect()
+    add_attribute_reads(context)
 
 
 def _degrade(facts: FileFacts, reason: str) -> None:

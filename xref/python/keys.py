@@ -6,16 +6,26 @@ from __future__ import annotations
 
 import ast
 
-from xref.model import Id, Unresolved, shorten
+from xref.model import Evidence, Id, Unresolved, shorten
 from xref.python.context import FileContext
 from xref.python.names import Target
 from xref.python.walk import Scope
-from xref.registry import python_ffi, python_passes, python_types
+from xref.registry import python_c_functions, python_ffi, python_look_ups, python_passes, python_types
+from xref.registry.bindings import CALL, CONSTRUCTOR
 from xref.registry.python_site import KeyFacts, Site, among, literal, literal_prefix
 
-_MECHANISMS = (python_ffi.key_facts, python_types.key_facts, python_passes.key_facts)
+_MECHANISMS = (
+    python_ffi.key_facts,
+    python_types.key_facts,
+    python_passes.key_facts,
+    python_look_ups.key_facts,
+)
 _BY_NAME = {"getattr": False, "hasattr": True}
 """Builtins that take an attribute's name as a string -> whether a missing one is coped with."""
+
+
+_MAX_STEPS = 4
+"""From a variable to the variable that it was given: more than any real chain."""
 
 
 class KeyCollector:
@@ -25,11 +35,18 @@ class KeyCollector:
         self._context = context
         self._facts = KeyFacts()
         self._called: set[int] = set()
+        self._constructing: set[int] = set()
         self._decorated: dict[int, tuple[Id, str]] = {}
+        self._callees: dict[tuple[int, int], list[Id]] = {}
+        """Where a call names its callee -> what it calls, as far as the type checker knows."""
+        for edge in context.facts.calls:
+            if edge.evidence is Evidence.DIRECT:
+                self._callees.setdefault((edge.line, edge.col), []).append(edge.callee)
         for call, scope in context.walk.calls:
             self._called.add(id(call.func))
             if isinstance(call.func, ast.Attribute) and call.func.attr == python_ffi.CONSTRUCTOR_METHOD and call.args:
                 self._called.add(id(call.args[0]))
+                self._constructing.add(id(call.args[0]))
             if isinstance(call.func, ast.Call) and call.args:  # register_func("n")(f) decorates f
                 self._decorate(call.func, call.args[0], scope)
         for decoration in context.walk.decorations:
@@ -49,7 +66,10 @@ class KeyCollector:
         for call, scope in context.walk.calls:
             target = context.resolver.resolve(call.func, scope)
             if target is not None:
-                self._show(call.func, call, scope, target)
+                self._show(call.func, call, scope, self._alias(target))
+            else:
+                self._c_function(call, scope)
+            self._passed_on(call, scope)
         for decoration in context.walk.decorations:
             if not isinstance(decoration.node, ast.Call):
                 target = context.resolver.resolve(decoration.node, decoration.scope)
@@ -68,12 +88,9 @@ class KeyCollector:
             return
         table = self._context.tree.modules.get(target.module)
         line, column = self._context.position(callee)
+        wrapper = table["wrappers"].get(target.name, "") if table is not None else ""
+        site = self._site(target.dotted, callee, call, scope, wrapper)
         node = call if call is not None else callee
-        site = Site(
-            target.dotted, call, self._decorated.get(id(node)), scope.symbol, id(node) in self._called, line, column,
-            self._context.position, lambda expr: self._symbol(expr, scope),
-            table["wrappers"].get(target.name, "") if table is not None else "",
-        )  # fmt: skip
         before = len(self._facts.uses)
         for mechanism in _MECHANISMS:
             mechanism(site, self._facts)
@@ -81,6 +98,51 @@ class KeyCollector:
             text = shorten(self._context.source.text(node))
             reason = "the name of the FFI function is computed at run time"
             self._context.facts.unresolved.append(Unresolved(line, column, scope.symbol, text, reason))
+
+    def _site(self, name: str, callee: ast.expr, call: ast.Call | None, scope: Scope, wrapper: str = "") -> Site:
+        line, column = self._context.position(callee)
+        node = call if call is not None else callee
+        return Site(
+            name, call, self._decorated.get(id(node)), scope.symbol, id(node) in self._called, line, column,
+            self._context.position, lambda expr: self._symbol(expr, scope), lambda expr: self._values(expr, scope),
+            wrapper,
+        )  # fmt: skip
+
+    def _alias(self, target: Target) -> Target:
+        """What a module's own name for something stands for when the module runs: `x = y`, also where a type checker is
+        shown a function of that name (tvm_ffi/dataclasses/enum.py, `_enum_c_class`)."""
+        tree = self._context.tree
+        table = tree.modules.get(target.module) if target.kind == "member" else None
+        value = table["aliases"].get(target.name) if table is not None else None
+        return (tree.dotted(target.module, value) if value else None) or target
+
+    def _values(self, node: ast.expr, scope: Scope, depth: int = 0) -> list[ast.expr]:
+        """What the expression may stand for; itself when it is no variable that the file assigns."""
+        if isinstance(node, ast.IfExp):
+            return [v for branch in (node.body, node.orelse) for v in self._values(branch, scope, depth + 1)]
+        if not isinstance(node, ast.Name) or depth > _MAX_STEPS:
+            return [node]
+        _, owner = self._context.resolver.binding(node.id, scope)
+        stored = owner.stores.get(node.id, []) if owner is not None else []
+        return [v for value in stored if value is not None for v in self._values(value, scope, depth + 1)] or [node]
+
+    def _c_function(self, call: ast.Call, scope: Scope) -> None:
+        """`_LIB.TVMFuncCall(...)`: a function of a library that ctypes has loaded."""
+        callee = call.func
+        if not isinstance(callee, ast.Attribute):
+            return
+        library = self._context.resolver.resolve(callee.value, scope)
+        table = self._context.tree.modules.get(library.module) if library is not None else None
+        if library is not None and library.kind == "member" and table and library.name in table["libraries"]:
+            line, column = self._context.position(callee)
+            self._facts.uses.append(python_c_functions.c_function_use(callee.attr, line, column, scope.symbol))
+
+    def _passed_on(self, call: ast.Call, scope: Scope) -> None:
+        """The literal that is given to a function which looks up what it is given."""
+        for callee in self._callees.get(self._context.position(call.func), ()):
+            forwards = self._context.tree.forwards.get(callee)
+            if forwards:
+                python_look_ups.passed_on(forwards, self._site("", call.func, call, scope), self._facts)
 
     def _symbol(self, node: ast.expr, scope: Scope) -> Id | None:
         if isinstance(node, ast.Lambda):
@@ -122,8 +184,9 @@ class KeyCollector:
             if target is not None and target.kind == "ffi":
                 line, column = context.position(node)
                 called = id(node) in self._called
+                binding = CONSTRUCTOR if id(node) in self._constructing else CALL
                 self._facts.uses.append(
-                    python_ffi.attribute_use(target.name, line, column, scope.symbol, called=called)
+                    python_ffi.attribute_use(target.name, line, column, scope.symbol, called=called, binding=binding)
                 )
         for item in context.walk.imports:
             if item.name in ("", "*"):

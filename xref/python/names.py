@@ -11,9 +11,11 @@ import marshal
 from pathlib import Path
 from typing import NamedTuple
 
+from xref.model import Id, symbol_id
 from xref.python.declarations import member_key
 from xref.python.scratch import SURVEY
 from xref.python.survey import ModuleTable
+from xref.registry.python_look_ups import REMOTE
 
 BUILTINS = frozenset(dir(builtins))
 _DEPTH = 40
@@ -70,6 +72,22 @@ class Tree:
                 module, found = self.imported(*holder), self.imported(*value)
                 if module is not None and found is not None and module.kind == found.kind == "module":
                     self._injected[module.module, attribute] = found
+
+    @functools.cached_property
+    def forwards(self) -> dict[Id, list[tuple[str, int, str, bool]]]:
+        """The functions that look up an FFI function by the value of a parameter; see `ModuleTable`."""
+        found = {
+            symbol_id(member_key(module, suffix)): forwards
+            for module, table in self.modules.items()
+            for suffix, forwards in table["forwards"].items()
+        }
+        for name, remote in REMOTE.items():
+            module, _, suffix = name.rpartition(".")
+            module, _, class_ = module.rpartition(".")
+            if self.has(module, f"{class_}.{suffix}"):
+                key = member_key(module, f"{class_}.{suffix}")
+                found[symbol_id(key)] = [(remote.keyword, remote.position, "", False)]
+        return found
 
     def has(self, module: str, suffix: str) -> bool:
         """Whether the tree's `module` declares `suffix` ("" is the module itself)."""

@@ -16,13 +16,14 @@ from typing import Any, NamedTuple
 
 from xref.python.declarations import member_key
 from xref.python.names import load_tree
-from xref.python.scratch import CALLS, TYPES, load_plan
+from xref.python.scratch import CALLS, RECEIVERS, TYPES, load_plan
 from xref.python.survey import ModuleTable
 
 Span = tuple[int, int, int, int]
 """First line, first byte column (0-based), last line, byte column behind the last one: as `ast` counts."""
 
 _INDEX = "pyrefly.pysa.json"
+_EXPRESSIONS = "type_of_expressions"
 
 
 class Types(NamedTuple):
@@ -31,7 +32,8 @@ class Types(NamedTuple):
     `functions`, `classes`: module id -> local id -> key. `external`: keys of functions and classes that no file of the
     plan declares -> kind; `stubs`: those of them that are of the tree all the same (a compiled module's stub declares
     them, or a call makes them). `bases`, `ancestors`: class key -> class keys (ancestors: the whole method resolution
-    order). `overridden`: method key -> the method that it overrides. `owners`: method key -> class key.
+    order). `overridden`: method key -> the method that it overrides. `owners`: method key -> class key. `receivers`:
+    tree path -> offset and length of the classes of its expressions in RECEIVERS.
     """
 
     reports: dict[str, tuple[int, int]]
@@ -43,6 +45,7 @@ class Types(NamedTuple):
     ancestors: dict[str, list[str]]
     overridden: dict[str, str]
     owners: dict[str, str]
+    receivers: dict[str, tuple[int, int]]
 
 
 def main(scratch: Path, pysa: Path) -> None:
@@ -50,7 +53,7 @@ def main(scratch: Path, pysa: Path) -> None:
     plan = load_plan(scratch)
     tree = load_tree(scratch)
     paths = {str(plan.root / file.path): file for file in plan.files}
-    types = Types({}, {}, {}, {}, set(), {}, {}, {}, {})
+    types = Types({}, {}, {}, {}, set(), {}, {}, {}, {}, {})
     later: list[tuple[int, dict[str, Any]]] = []
     graphs: dict[str, Path] = {}
     for row in json.loads((pysa / _INDEX).read_bytes())["modules"].values():
@@ -75,7 +78,28 @@ def main(scratch: Path, pysa: Path) -> None:
     with (scratch / CALLS).open("wb") as calls:
         for path, graph in graphs.items():
             types.reports[path] = (calls.tell(), calls.write(graph.read_bytes()))
+    with (scratch / RECEIVERS).open("wb") as receivers:
+        for path, graph in graphs.items():
+            found = _classes_of_expressions(pysa / _EXPRESSIONS / graph.name, types)
+            types.receivers[path] = (receivers.tell(), receivers.write(marshal.dumps(found)))
     (scratch / TYPES).write_bytes(marshal.dumps(tuple(types)))
+
+
+def _classes_of_expressions(report: Path, types: Types) -> dict[Span, list[str]]:
+    """The classes whose objects each expression may be, where the type checker knows all or some of them."""
+    found: dict[Span, list[str]] = {}
+    if not report.exists():
+        return found
+    for scope in json.loads(report.read_bytes())["functions"].values():
+        table = []
+        for row in scope["type_table"]:
+            named = row.get("class_names", {}).get("classes", ())
+            keys = (_class_key(one["class"], types) for one in named if not one.get("modifiers"))
+            table.append([key for key in keys if key])
+        for where, index in scope["locations"].items():
+            if table[index]:
+                found[span(where)] = table[index]
+    return found
 
 
 def _name_module(
@@ -210,6 +234,14 @@ class Report:
                     if any(accessors):
                         targets = {"call_targets": [target for some in accessors for target in some]}
                         yield self._site("property", span(location), targets)
+
+    def receivers(self, path: str) -> dict[Span, list[str]]:
+        """The keys of the classes whose objects each expression of `path` may be, as far as they are known."""
+        offset, length = self.types.receivers[path]
+        with (self._scratch / RECEIVERS).open("rb") as receivers:
+            receivers.seek(offset)
+            found: dict[Span, list[str]] = marshal.loads(receivers.read(length))  # noqa: S302  our own file
+        return found
 
     def _site(self, kind: str, where: Span, row: dict[str, Any]) -> SiteReport:
         made = [*row.get("init_targets", ()), *row.get("new_targets", ())]

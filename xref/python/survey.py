@@ -16,8 +16,10 @@ from typing import Any, TypedDict
 from xref.python.declarations import FUNCTION_NODES, declare, scope_statements
 from xref.python.scratch import CURRENT, DEADLY, SURVEY, load_plan
 from xref.python.source import Source, read_source
+from xref.registry.python_c_functions import loaded_libraries
 from xref.registry.python_dialects import redirected_modules
 from xref.registry.python_ffi import namespace_target
+from xref.registry.python_look_ups import forwarded_look_ups
 from xref.registry.python_types import wrapper_prefix
 
 
@@ -30,7 +32,10 @@ class ModuleTable(TypedDict):
     FFI functions. `wrappers`: function -> prefix of the type key that it registers its argument under. `decorated`:
     functions whose name stands for what a decorator made of them. `redirects`: module names made at run time -> the
     module that each stands for. `injected`: (imported module, attribute, imported value) of each `module.attribute =
-    value`: how TVM breaks import cycles (relax/op/__init__.py sets `expr._op_ffi_api`).
+    value`: how TVM breaks import cycles (relax/op/__init__.py sets `expr._op_ffi_api`). `aliases`: name -> the dotted
+    name that the module assigns to it. `libraries`: names bound to a shared library that ctypes has loaded.
+    `forwards`: function -> [parameter, its position, what is put before it, whether a missing key is coped with] of
+    each look-up of an FFI function by the value of a parameter.
     """
 
     path: str
@@ -46,6 +51,9 @@ class ModuleTable(TypedDict):
     decorated: list[str]
     redirects: dict[str, str]
     injected: list[tuple[tuple[str, str], str, tuple[str, str]]]
+    aliases: dict[str, str]
+    libraries: list[str]
+    forwards: dict[str, list[tuple[str, int, str, bool]]]
 
 
 _TRANSPARENT = frozenset({"staticmethod", "classmethod", "property", "overload", "typing.overload", "abstractmethod",
@@ -56,7 +64,7 @@ def survey_module(path: str, module: str, is_package: bool, source: Source) -> M
     """The table of one parsed module (an empty one when the file could not be parsed)."""
     table = ModuleTable(
         path=path, is_package=is_package, kinds={}, at={}, imports={}, stars=[], bases={}, exports=None, fills=[],
-        wrappers={}, decorated=[], redirects={}, injected=[],
+        wrappers={}, decorated=[], redirects={}, injected=[], aliases={}, libraries=[], forwards={},
     )  # fmt: skip
     if source.tree is None:
         return table
@@ -71,9 +79,12 @@ def survey_module(path: str, module: str, is_package: bool, source: Source) -> M
         elif isinstance(node, FUNCTION_NODES):
             if prefix := wrapper_prefix(node):
                 table["wrappers"][item.suffix] = prefix
+            if forwarded := forwarded_look_ups(node):
+                table["forwards"][item.suffix] = forwarded
             if any(dotted(decorator) not in _TRANSPARENT for decorator in node.decorator_list):
                 table["decorated"].append(item.suffix)
     _read_statements(source.tree, module, is_package, table)
+    table["libraries"] = loaded_libraries(source.tree)
     for item in declarations.items:
         if isinstance(item.node, FUNCTION_NODES):
             _read_injections(scope_statements(item.node.body), module, is_package, table)
@@ -99,6 +110,8 @@ def _read_statements(tree: ast.Module, module: str, is_package: bool, table: Mod
             _read_call(node.value, module, table)
         elif isinstance(node, (ast.Assign, ast.AugAssign)):
             _read_exports(node, table)
+            if isinstance(node, ast.Assign):
+                _read_alias(node, table)
 
 
 def _read_injections(statements: Iterable[ast.stmt], module: str, is_package: bool, table: ModuleTable) -> None:
@@ -133,6 +146,13 @@ def _read_call(call: ast.Call, module: str, table: ModuleTable) -> None:
     fill = namespace_target(name, call, module)
     if fill:
         table["fills"].append(fill)
+
+
+def _read_alias(node: ast.Assign, table: ModuleTable) -> None:
+    value = dotted(node.value) if isinstance(node.value, (ast.Name, ast.Attribute)) else ""
+    for target in node.targets:
+        if value and isinstance(target, ast.Name):
+            table["aliases"][target.id] = value
 
 
 def _read_exports(node: ast.Assign | ast.AugAssign, table: ModuleTable) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xref.registry import cpp_ffi, cpp_members, cpp_passes, cpp_types
+from xref.registry import cpp_c_functions, cpp_ffi, cpp_members, cpp_passes, cpp_types
 
 if TYPE_CHECKING:
     from xref.cpp.clang import CXCursor
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _CALL_HOOKS = (cpp_ffi.on_call, cpp_passes.on_call, cpp_types.on_call, cpp_members.on_call)
 _VARIABLE_HOOKS = (cpp_types.on_variable,)
-_FUNCTION_HOOKS = (cpp_members.on_function,)
+_FUNCTION_HOOKS = (cpp_members.on_function, cpp_c_functions.on_function)
 
 
 class CppRegistries:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 
 from xref.model import KeyDef, KeyUse
+from xref.registry.bindings import CALL
 from xref.registry.python_site import PYTHON, KeyFacts, Site, among, is_true, literal, literal_prefix
 
 REGISTRY = "ffi"
@@ -60,14 +61,16 @@ def _look_up(site: Site, facts: KeyFacts) -> None:
     if argument is None:
         return
     optional = is_true(site.argument(1, "allow_missing"))
-    name = literal(argument)
-    if name is None:
-        prefix = literal_prefix(argument)
-        if not prefix:
-            return
-        name = f"{prefix}*"
     line, column = site.position(argument)
-    facts.uses.append(KeyUse(REGISTRY, name, PYTHON, line, column, site.within, site.called, optional))
+    for value in site.values(argument):
+        name = literal(value)
+        if name is None:
+            prefix = literal_prefix(value)
+            if not prefix:
+                continue
+            name = f"{prefix}*"
+        binding = CALL if site.called else ""
+        facts.uses.append(KeyUse(REGISTRY, name, PYTHON, line, column, site.within, site.called, optional, binding))
 
 
 def _register(site: Site, facts: KeyFacts) -> None:
@@ -102,6 +105,8 @@ def allows_missing(call: ast.Call) -> bool:
     return is_true(given if given is not None else call.args[1] if len(call.args) > 1 else None)
 
 
-def attribute_use(name: str, line: int, column: int, within: int, *, called: bool, optional: bool = False) -> KeyUse:
+def attribute_use(
+    name: str, line: int, column: int, within: int, *, called: bool, optional: bool = False, binding: str = CALL
+) -> KeyUse:
     """A use of an FFI function through a module that is filled from its namespace."""
-    return KeyUse(REGISTRY, name, PYTHON, line, column, within, called, optional)
+    return KeyUse(REGISTRY, name, PYTHON, line, column, within, called, optional, binding if called else "")

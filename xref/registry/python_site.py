@@ -30,7 +30,9 @@ class Site:
     `name`: dotted name of the callee, through every import ("tvm_ffi.registry.register_object"). `decorated`: id and
     name of the function or class below the decorator. `within`: the enclosing symbol. `called`: whether the result is
     called at once. `line`, `column`: of the callee's own name. `position` and `symbol` give an expression's line and
-    column, and the id of the symbol that it names, if any. `wrapper`: the type-key prefix of a wrapping decorator.
+    column, and the id of the symbol that it names, if any. `values` gives what an expression may stand for: the values
+    that a variable is assigned, the branches of a conditional, else itself. `wrapper`: the type-key prefix of a
+    wrapping decorator.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Site:
     column: int
     position: Callable[[ast.expr], tuple[int, int]]
     symbol: Callable[[ast.expr], Id | None]
+    values: Callable[[ast.expr], list[ast.expr]]
     wrapper: str = ""
 
     def argument(self, position: int, keyword: str = "") -> ast.expr | None:

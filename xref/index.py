@@ -352,6 +352,7 @@ def _meta(run: _Run, identity: dict[str, str], clang: str, started: float) -> li
         *identity.items(),
         ("clang", clang),
         ("project", tree.project),
+        ("only", "" if tree is run.whole else "part of the tree"),
         ("tvm_version", tree.version),
         ("commit", tree.commit),
         ("era", tree.era),

@@ -213,6 +213,7 @@ def build(db: Path, tree: Path, every: list[FileFacts]) -> None:
         builder.set_meta([
             ("tree", str(tree)), ("project", "tvm"), ("tvm_version", "0.27.dev0"), ("commit", "0123456789abcdef"),
             ("era", "static_init_block"), ("indexed_at", "2026-01-02T03:04:05Z"), ("warnings", '["look <here>"]'),
+            ("only", "part of the tree"),
         ])  # fmt: skip
         builder.publish()
 

@@ -49,6 +49,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
+    env.globals["has_walks"] = False
     env.filters["number"] = number
     env.filters["count"] = counted
     env.filters["language"] = language

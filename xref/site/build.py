@@ -12,7 +12,7 @@ from pathlib import Path
 
 from xref.model import XrefError
 from xref.site import layout, worker
-from xref.site.assets import ASSETS, templates_folder
+from xref.site.assets import ASSETS, environment, templates_folder
 from xref.site.cards import SHARDS
 from xref.site.plan import SitePlan, make_plan
 from xref.site.publish import building
@@ -53,6 +53,7 @@ def build_site(db: Path, out: Path, jobs: int, progress: Progress) -> SiteSummar
     with building(out) as folder:
         progress(0, 0, "reading the index")
         plan = make_plan(db)
+        environment().globals["has_walks"] = bool(plan.walks)
         summary.stale = sum(file.state != "same" for file in plan.files)
         with tempfile.TemporaryDirectory(prefix="xref-site.") as scratch:
             saved = Path(scratch) / "plan"
@@ -85,6 +86,7 @@ def _pages_of_files(plan: SitePlan, saved: Path, folder: Path, jobs: int, dot: l
         for first in range(0, SHARDS, _CARDS_PER_TASK)
     ]
     tasks = [Task("call graph", worker.make_graph, (), ()), Task("words", worker.make_words, (), ()), *tasks]
+    tasks = [Task("walks", worker.make_walks, (), ()), *tasks]
     with Workers(jobs, worker.initialize, (str(saved), str(folder), dot)) as pool:
         pool.submit(tasks)
         while pool.busy:

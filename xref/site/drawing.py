@@ -78,14 +78,14 @@ class Drawer:
     def draw(self, middle: Id, lists: str) -> Drawing:
         """The drawing around `middle`; `lists` is the address of its page, whose lists have what is left out."""
         drawing = Drawing()
-        self._node(drawing, middle)
+        self.add(drawing, middle)
         above = self._ranked(middle, "callers", {middle})
         below = self._ranked(middle, "callees", {middle})
         room_above = max(_NEAR, 2 * _NEAR - len(below))
         room_below = max(_NEAR, 2 * _NEAR - len(above))
         near_above, near_below = above[:room_above], below[:room_below]
         for edges in near_above + near_below:
-            self._connect(drawing, edges)
+            self.connect(drawing, edges)
         for side, every, chosen in (("callers", above, near_above), ("callees", below, near_below)):
             self._more(drawing, middle, side, len(every) - len(chosen), f"{lists}#{side}")
         drawing.left_out = self._quiet(middle)
@@ -106,7 +106,7 @@ class Drawer:
             for more in further[:each]:
                 if drawing.full:
                     break
-                self._connect(drawing, more)
+                self.connect(drawing, more)
                 taken += 1
             address = self._linker.address(near)
             if taken and len(drawing.nodes) < NODE_CAP:
@@ -162,7 +162,8 @@ class Drawer:
             if edge.callee != middle and edge.evidence != Evidence.NAME and not self._telling(edge, edge.callee)
         })  # fmt: skip
 
-    def _node(self, drawing: Drawing, id_: Id) -> str:
+    def add(self, drawing: Drawing, id_: Id) -> str:
+        """The box of a symbol."""
         key = f"n{id_:x}"
         if key not in drawing.nodes:
             name = self._linker.name(id_)
@@ -178,12 +179,12 @@ class Drawer:
             )  # fmt: skip
         return key
 
-    def _connect(self, drawing: Drawing, edges: Iterable[Edge]) -> None:
+    def connect(self, drawing: Drawing, edges: Iterable[Edge]) -> None:
         """Add the edges of one pair, through a node for the key where one leads there; the surest edge is drawn."""
         edge = min(edges, key=lambda edge: (STRENGTH.get(edge.evidence, 99), edge))
         if len(drawing.nodes) + 1 > NODE_CAP:
             return
-        tail, head = self._node(drawing, edge.caller), self._node(drawing, edge.callee)
+        tail, head = self.add(drawing, edge.caller), self.add(drawing, edge.callee)
         href = self._plan.place_at(edge.file, edge.line) if edge.file >= 0 else None
         where = f", line {edge.line}" if edge.file >= 0 else ""
         ran = self._plan.observed.get((edge.caller, edge.callee), {})
@@ -208,7 +209,7 @@ class Drawer:
     def _more(self, drawing: Drawing, of: Id, side: str, count: int, href: str) -> None:
         if count <= 0:
             return
-        at = self._node(drawing, of)
+        at = self.add(drawing, of)
         key = f"m{side}{at}"
         noun = side if count > 1 else side[:-1]
         drawing.nodes[key] = Node(key, "more", f"+{count:,} more", "", "", href, f"{count:,} more {noun}: see the list")

@@ -20,6 +20,7 @@ from xref.site.callgraph import CallGraph, load_graph, load_observed
 from xref.site.names import CONTAINERS, Name, is_constructor, load_aliases, load_names, load_parameters
 from xref.site.packing import Packing, pack
 from xref.site.sources import SourceFile, State, examine, tree_root
+from xref.site.walks import Walk, load_walks, walked
 from xref.store import open_index, read_meta
 
 
@@ -58,6 +59,7 @@ class SitePlan:
     """The parameter types of overloads, to tell them apart."""
     key_pages: dict[tuple[str, str], str]
     """(registry, name) -> the address of the key's row, with its anchor."""
+    walks: list[Walk]
     key_states: dict[tuple[str, str], str]
     """(registry, name) -> letters of what is known of the key, see `keys.states`."""
 
@@ -160,13 +162,14 @@ def make_plan(db_path: Path) -> SitePlan:
         passes = {
             id_ for (id_,) in db.execute("SELECT DISTINCT symbol_id FROM key_defs WHERE registry = 'pass'") if id_
         }
-        drawn = drawable.choose(names, graph, callers, callees, keyed, passes, observed)
+        walks = load_walks(db, names, aliases, meta)
+        drawn = drawable.choose(names, graph, callers, callees, keyed, passes | set(walked(walks)), observed)
         packing = pack(
             names, aliases, lambda position: urls.outline_url(files[position].path), drawn | keyed, edges, refs
         )
         return SitePlan(
             db_path.absolute(), root, meta, files, names, aliases, graph, observed, _runs(db), packing, drawn,
-            callers, refs, load_parameters(db, names), key_addresses(db), states(db),
+            callers, refs, load_parameters(db, names), key_addresses(db), walks, states(db),
         )  # fmt: skip
 
 

@@ -28,12 +28,11 @@ from xref.site.outputs import Output
 from xref.site.packing import Page
 from xref.site.source_pages import Code, outline_of
 from xref.site.symbol_view import SymbolView
-from xref.site.texts import brief, clean_doc
+from xref.site.texts import brief, clean_doc, lead
 
 EXCERPT_LINES = 8
 """Lines of a definition that its page shows; of a symbol on a shared page, `SMALL_EXCERPT`."""
 SMALL_EXCERPT = 3
-_LEAD_LINES = 3
 _LED = {*RUNNABLE, *CONTAINERS, "typedef"} - {"module"}
 """Kinds whose definition may begin above the line of the name."""
 _CHUNK = 400
@@ -288,14 +287,3 @@ def _legend(drawing: Drawing) -> list[tuple[str, str]]:
     words = {**EVIDENCE_WORDS, ENCLOSES: "written inside it"}
     used = {arrow.evidence for arrow in drawing.arrows.values()}
     return [(kind, text) for kind, text in words.items() if kind in used]
-
-
-def lead(rows: Sequence[str], line: int) -> int:
-    """The line where a definition begins whose name is on `line`: a template head, a result type, decorators."""
-    start = line
-    while start > 1 and line - start < _LEAD_LINES:
-        above = rows[start - 2].strip()
-        if not above or above.endswith((";", "{", "}", ":", ",", "*/")) or above.startswith(("#", "//", "*", '"')):
-            break
-        start -= 1
-    return start

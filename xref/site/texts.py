@@ -1,12 +1,14 @@
-"""Documentation comments as readers see them."""
+"""Documentation comments as readers see them, and where a definition begins."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from textwrap import dedent
 
 from xref.model import Lang
 
+_LEAD_LINES = 3
 _COMMANDS = {"brief": "", "return": "Returns ", "returns": "Returns ", "param": "", "tparam": "", "note": "Note: ",
              "sa": "See ", "see": "See ", "li": "- ", "ref": "", "p": "", "c": "", "file": ""}  # fmt: skip
 _COMMAND = re.compile(r"[\\@](" + "|".join(sorted(_COMMANDS, key=len, reverse=True)) + r")\b(?:\[[a-z,]+\])?[ \t]*")
@@ -25,3 +27,14 @@ def clean_doc(doc: str, lang: str) -> str:
         return _COMMAND.sub(lambda match: _COMMANDS[match[1]], text).strip()
     first, _, rest = doc.partition("\n")
     return f"{first.strip()}\n{dedent(rest)}".strip()
+
+
+def lead(rows: Sequence[str], line: int) -> int:
+    """The line where a definition begins whose name is on `line`: a template head, a result type, decorators."""
+    start = line
+    while start > 1 and line - start < _LEAD_LINES:
+        above = rows[start - 2].strip()
+        if not above or above.endswith((";", "{", "}", ":", ",", "*/")) or above.startswith(("#", "//", "*", '"')):
+            break
+        start -= 1
+    return start

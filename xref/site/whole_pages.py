@@ -17,6 +17,7 @@ from xref.site.keys import Key, load_keys
 from xref.site.links import Line, Linker
 from xref.site.outputs import Output
 from xref.site.plan import SitePlan
+from xref.site.walk_pages import url_of
 
 _REASONS_SHOWN = 12
 _PLACES_SHOWN = 8
@@ -103,6 +104,7 @@ def _overview(db: sqlite3.Connection, linker: Linker, keys: Sequence[Key], tree:
         registries=registry_pages.counts(keys),
         crossing=crossing,
         boundary=boundary(db, linker),
+        walks=[(walk, url_of(walk)) for walk in plan.walks],
         passes=_passes(linker, passes),
         pass_total=len(passes),
         runs=[(run, urls.run_url(run.id)) for run in plan.runs[:_RUNS_SHOWN]],

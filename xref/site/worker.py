@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from xref.site import urls
+from xref.site.assets import environment
 from xref.site.cards import card_files
 from xref.site.graph_data import graph_files
 from xref.site.links import Linker
@@ -17,6 +18,7 @@ from xref.site.plan import load_plan
 from xref.site.search import search_files
 from xref.site.source_pages import code_of, source_page
 from xref.site.symbol_pages import SymbolPages
+from xref.site.walk_pages import walk_pages
 from xref.site.words import word_files
 from xref.store import open_index
 
@@ -37,6 +39,7 @@ class _Worker:
     symbols: SymbolPages
     out: Path
     site: str
+    dot: Sequence[str] | None
 
 
 _worker = _Worker()
@@ -49,6 +52,8 @@ def initialize(plan_path: str, out: str, dot: Sequence[str] | None) -> None:
     _worker.db.execute("PRAGMA mmap_size = 1073741824")
     _worker.linker = Linker(plan)
     _worker.site = plan.title()
+    _worker.dot = dot
+    environment().globals["has_walks"] = bool(plan.walks)
     _worker.symbols = SymbolPages(_worker.db, _worker.linker, dot, _worker.site)
     _worker.out = Path(out)
 
@@ -75,6 +80,12 @@ def make_cards(first: int, last: int) -> Made:
     """Write the data of some hover cards."""
     _, size = write(_worker.out, card_files(_worker.db, _worker.linker, range(first, last)))
     return Made(0, 0, size)
+
+
+def make_walks() -> Made:
+    """Write the walks."""
+    pages, size = write(_worker.out, walk_pages(_worker.db, _worker.linker, _worker.dot, _worker.site))
+    return Made(pages, 0, size)
 
 
 def make_words() -> Made:

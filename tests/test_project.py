@@ -157,7 +157,7 @@ def test_the_wheel_holds_all_that_xref_reads_at_run_time(wheel: Path) -> None:
     data = {name for name in tracked() if name.startswith("xref/") and not name.endswith(".py")}
     assert {"xref/schema.sql", "xref/indexes.sql", "xref/system_packages.txt", "xref/demo/wheels.txt"} <= data
     assert data <= names
-    assert {f"xref/{name}" for name in tracked() if name.startswith("templates/")} <= names
+    assert {f"xref/{name}" for name in tracked() if name.startswith(("templates/", "walks/"))} <= names
     assert not any(name.startswith(("tests/", "data/", "bench/")) for name in names)
 
 

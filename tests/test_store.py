@@ -296,8 +296,8 @@ def test_nothing_but_an_index_of_this_schema_is_opened(tmp_path: Path) -> None:
         (missing, "no index at .*: run `xref index PATH --db"),
         (text, "is not an xref index"),
         (other, "is a database, but not an xref index"),
-        (old, "has the older schema 0, this xref reads 1: run `xref index` again"),
-        (new, "has the newer schema 2, this xref reads 1: upgrade xref"),
+        (old, f"has the older schema {SCHEMA_VERSION - 1}, this xref reads {SCHEMA_VERSION}: run `xref index` again"),
+        (new, f"has the newer schema {SCHEMA_VERSION + 1}, this xref reads {SCHEMA_VERSION}: upgrade xref"),
     ):
         with pytest.raises(XrefError, match=words) as error:
             open_index(path)

@@ -134,6 +134,22 @@ class Unresolved(NamedTuple):
     reason: str
 
 
+class Dependent(NamedTuple):
+    """A call in a template whose callee depends on the template's arguments: `x.name(..)`, `T::name(..)`.
+
+    `receiver` is the qualified name of x's class where clang knows it (`this`, a template's own type), else "".
+    `argument` is the class that the first argument is known to have ("" for none), `text` the call as written.
+    """
+
+    line: int
+    col: int
+    within: Id | None
+    name: str
+    receiver: str
+    argument: str
+    text: str
+
+
 class Relation(NamedTuple):
     """`source` stands in `kind` to `target`: base | overrides | specializes | alias | counterpart."""
 
@@ -213,6 +229,7 @@ class FileFacts:
     refs: list[Ref] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     unresolved: list[Unresolved] = field(default_factory=list)
+    dependent: list[Dependent] = field(default_factory=list)
     relations: list[Relation] = field(default_factory=list)
     includes: list[Include] = field(default_factory=list)
     key_defs: list[KeyDef] = field(default_factory=list)

@@ -38,6 +38,10 @@ CREATE TABLE unresolved_call(
     file_id INTEGER NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL, in_symbol_id INTEGER,
     text TEXT NOT NULL, reason TEXT NOT NULL, step TEXT NOT NULL DEFAULT '');
 
+CREATE TABLE dependent_call(
+    file_id INTEGER NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL, in_symbol_id INTEGER,
+    name TEXT NOT NULL, receiver TEXT NOT NULL, argument TEXT NOT NULL, text TEXT NOT NULL);
+
 CREATE TABLE key_def(
     registry TEXT NOT NULL, name TEXT NOT NULL, side TEXT NOT NULL, file_id INTEGER NOT NULL, line INTEGER NOT NULL,
     symbol_id INTEGER, guard TEXT NOT NULL, note TEXT NOT NULL);

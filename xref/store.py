@@ -263,6 +263,9 @@ class IndexBuilder:
                 "INSERT INTO unresolved_call VALUES (?, ?, ?, ?, ?, ?, '')", ((file_id, *u) for u in facts.unresolved)
             )
             db.executemany(
+                "INSERT INTO dependent_call VALUES (?, ?, ?, ?, ?, ?, ?, ?)", ((file_id, *d) for d in facts.dependent)
+            )
+            db.executemany(
                 "INSERT OR IGNORE INTO relation VALUES (?, ?, ?, ?, '')", ((*r, file_id) for r in facts.relations)
             )
             db.executemany("INSERT INTO include VALUES (?, ?, ?)", ((file_id, *i) for i in facts.includes))

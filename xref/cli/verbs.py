@@ -259,6 +259,7 @@ def query(question: tuple[str, ...], db: Path, as_json: bool, limit: int | None,
     what does X call     callees of X           calls from X
     where is X           definition of X
     uses of X            references to X        who uses X
+    hierarchy of X       what derives from X    what overrides X
     path from A to B     how does A reach B
     what is key K        who registers K        where is K registered
     X                    what X is, in short
@@ -295,6 +296,14 @@ def callees(name: str, **options: Any) -> int:
 def where(name: str, **options: Any) -> int:
     """Where NAME is defined and declared."""
     return _run_verb("where", (name,), **options)
+
+
+@cli.command()
+@_name_argument
+@_answering()
+def hierarchy(name: str, **options: Any) -> int:
+    """The bases and derived classes of NAME; of a method, what it overrides and what overrides it."""
+    return _run_verb("hierarchy", (name,), **options)
 
 
 @cli.command()

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from xref.cpp import kinds
 from xref.cpp.clang import CONTINUE, RECURSE, CXCursor, children, text
+from xref.cpp.dependent import MAX_CANDIDATES, DependentCalls
 from xref.cpp.names import CALL_OPERATOR, Declaration
-from xref.cpp.walk import OpenCall, Walk
-from xref.model import Call, Evidence, FileFacts, Role, Unresolved
+from xref.cpp.walk import OpenCall
+from xref.model import Call, Evidence, FileFacts, Role
 
 _ROLES = {kinds.MEMBER_REF: Role.WRITE, kinds.VARIABLE_REF: Role.READ, kinds.NAMESPACE_REF: Role.READ}
 """Of references that are no expressions: a constructor's `x_(..)`, a capture; the rest name types."""
 _INVENTED = ("__range", "__begin", "__end")
 """Variables that the compiler makes of a range-for: nobody wrote them."""
-MAX_CANDIDATES = 40
-"""An overload set of more candidates than this is a row in `unresolved`, not forty edges."""
 
 
-class Calls(Walk):
+class Calls(DependentCalls):
     """Handlers of reference and expression cursors."""
 
     def _reference(self, cursor: CXCursor, _parent: CXCursor) -> int:
@@ -98,8 +97,10 @@ class Calls(Walk):
         is_callee = call is not None and call.named_at == self.token(cursor)
         candidates = []
         for i in range(self.library.clang_getNumOverloadedDecls(cursor)):
-            candidate = self.declarations.of(self.library.clang_getOverloadedDecl(cursor, i))
+            declared = self.library.clang_getOverloadedDecl(cursor, i)
+            candidate = self.declarations.of(declared)
             if candidate is not None and candidate not in candidates:
+                candidate.first_parameter = self._first_parameter(declared)
                 candidates.append(candidate)
         in_text = not is_callee and bool(candidates) and self.is_called_in_text(cursor, candidates[0].name)
         for candidate in candidates[:MAX_CANDIDATES]:
@@ -197,26 +198,6 @@ class Calls(Walk):
         facts.calls += [Call(scope.id, v.id, Evidence.VALUE, call.line, call.col, via) for v in values]
         return True
 
-    def _overloads_of(self, call: CXCursor) -> int:
-        """The token at which a dependent call names its overload set; 0 when it names none: `x.f(g)` names only `g`."""
-        inner = children(call)
-        named = [c for c in inner[:1] if c.kind in kinds.EXPRESSIONS]
-        named += [c for c in inner[1:] if self._is_operator(c)]
-        while named:
-            at = named.pop()
-            if at.kind == kinds.OVERLOADED_REF:
-                return self.token(at)
-            if at.kind != kinds.CALL_EXPR:
-                named += [c for c in children(at)[:1] if c.kind in kinds.EXPRESSIONS or c.kind == kinds.OVERLOADED_REF]
-        return 0
-
-    def _is_operator(self, cursor: CXCursor) -> bool:
-        """Whether the cursor names the operator function of `a + b`, which stands between its operands."""
-        return cursor.kind == kinds.DECL_REF_EXPR and any(
-            c.kind == kinds.OVERLOADED_REF and text(self.library.clang_getCursorSpelling(c)).startswith("operator")
-            for c in children(cursor)
-        )
-
     def _static_type(self, cursor: CXCursor) -> str:
         """The class that a virtual call's receiver is declared to be; "" when libclang does not say."""
         # canonical first: an alias of a pointer (the result of TVM's `ObjectRef::operator->`) has no pointee itself
@@ -225,22 +206,6 @@ class Calls(Walk):
         receiver = self.declarations.of(self.library.clang_getTypeDeclaration(pointee if pointee.kind else declared))
         return receiver.qualname if receiver is not None else ""
 
-    def _unresolved_call(self, cursor: CXCursor, call: OpenCall, facts: FileFacts) -> None:
-        scope = self.scope
-        if call.candidates and scope is not None and len(call.candidates) <= MAX_CANDIDATES:
-            for candidate in call.candidates:
-                facts.calls.append(Call(scope.id, candidate.id, Evidence.TEMPLATE, call.line, call.col))
-            return
-        if len(call.candidates) > MAX_CANDIDATES:
-            reason = f"{len(call.candidates)} candidates"
-        elif self.in_template():
-            reason = "dependent on a template parameter"
-        elif self.library.clang_getCursorType(cursor).kind in kinds.UNKNOWN_TYPES:
-            reason = "in code that did not compile: a header or a type is missing"
-        else:
-            reason = "through an expression that yields a function"
-        self._note(cursor, call, facts, reason)
-
     def _indirect_call(self, cursor: CXCursor, call: OpenCall, callee: Declaration, facts: FileFacts) -> None:
         if self._call_values(self.library.clang_getCursorReferenced(cursor), call, facts):
             return
@@ -248,10 +213,6 @@ class Calls(Walk):
         if callee.symbol_kind in ("class", "struct", "typedef", "template_parameter"):
             reason = f"construction of the dependent type {callee.name}"
         self._note(cursor, call, facts, reason)
-
-    def _note(self, cursor: CXCursor, call: OpenCall, facts: FileFacts, reason: str) -> None:
-        written = self.source_text(cursor) or text(self.library.clang_getCursorSpelling(cursor))
-        facts.unresolved.append(Unresolved(call.line, call.col, self.within(), written, reason))
 
     def _unary(self, cursor: CXCursor, _parent: CXCursor) -> int:
         operator = self.library.clang_getCursorUnaryOperatorKind(cursor)
@@ -276,8 +237,6 @@ class Calls(Walk):
         variable = self.library.clang_getCursorReferenced(parts[0]) if parts else None
         if variable is not None and variable.decl and variable.kind in (kinds.VARIABLE, kinds.PARAMETER, kinds.FIELD):
             self.give_lambda(parts[-1], variable.decl, text(self.library.clang_getCursorSpelling(variable)))
-            if variable.kind == kinds.VARIABLE and len(parts) > 1:
-                self.assigned.setdefault(variable.decl, []).append(parts[-1])
 
     def _give_role(self, parts: list[CXCursor], role: Role) -> None:
         """What the first of `parts` names, through parentheses and subscripts, has this role when the walk meets it."""

@@ -100,6 +100,8 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "clang_disposeOverriddenCursors": (None, (POINTER(CXCursor),)),
     "clang_getCursorType": (CXType, (CXCursor,)),
     "clang_getCursorResultType": (CXType, (CXCursor,)),
+    "clang_getNumArgTypes": (c_int, (CXType,)),
+    "clang_getArgType": (CXType, (CXType, c_uint)),
     "clang_getPointeeType": (CXType, (CXType,)),
     "clang_getCanonicalType": (CXType, (CXType,)),
     "clang_getTypeDeclaration": (CXCursor, (CXType,)),

@@ -26,6 +26,7 @@ class Declaration:
 
     __slots__ = (
         "file",
+        "first_parameter",
         "id",
         "is_function",
         "is_generic",
@@ -49,6 +50,8 @@ class Declaration:
         self.is_function = kind in kinds.FUNCTION_LIKE or symbol_kind == "lambda"
         self.is_generic = False
         """For a lambda: a parameter of type auto makes its body a template."""
+        self.first_parameter: str = ""
+        """Of a candidate of an overload set: the class that its first parameter names, "" for none."""
         self.file = file
         """The tree-relative file of the declaration; "" outside the tree."""
 

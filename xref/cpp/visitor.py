@@ -8,12 +8,13 @@ from xref.cpp import kinds
 from xref.cpp.calls import Calls
 from xref.cpp.clang import CXCursor
 from xref.cpp.declares import Declares
+from xref.cpp.dependent import DependentCalls
 from xref.cpp.macros import Macros
 from xref.cpp.walk import Hooks
 from xref.model import FileFacts
 
 
-class Visitor(Declares, Calls, Macros):
+class Visitor(Declares, Calls, DependentCalls, Macros):
     """See `xref.cpp.walk.Walk` for the arguments."""
 
     def __init__(
@@ -66,5 +67,4 @@ class Visitor(Declares, Calls, Macros):
     def walk(self, root: CXCursor) -> None:
         """Visit the whole unit. Exceptions of handlers propagate."""
         super().walk(root)
-        self.hooks.finish(self, root)
         self._place_macro_references()

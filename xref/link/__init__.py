@@ -8,11 +8,19 @@ from __future__ import annotations
 
 import sqlite3
 
-from xref.link import bindings, fields, keys, overriders, types
+from xref.link import bindings, constructions, dependents, fields, keys, overriders, types
 from xref.link.doubts import doubts
 from xref.link.step import Derived, Step, Touched
 
-STEPS: tuple[Step, ...] = (types.STEP, fields.STEP, keys.STEP, bindings.STEP, overriders.STEP)
+STEPS: tuple[Step, ...] = (
+    types.STEP,
+    fields.STEP,
+    keys.STEP,
+    bindings.STEP,
+    constructions.STEP,
+    dependents.STEP,
+    overriders.STEP,
+)
 """In this order: a step may read what earlier ones derived."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from xref.query.hierarchy import grouped
 from xref.query.keys import KeyAnswer
 from xref.query.language import Answer
 from xref.query.names import SymbolRow
@@ -74,10 +75,24 @@ def _match(match: Match, verb: str, limit: int) -> Object:
         }
     if verb == "overview":
         result["counts"] = match.counts
+    if verb == "hierarchy":
+        result |= _relatives(match, limit)
     if verb == "refs":
         refs = match.refs[:limit] if limit else match.refs
         result |= {"refs": [ref._asdict() for ref in refs], "total": len(match.refs)}
     return result
+
+
+def _relatives(match: Match, limit: int) -> Object:
+    shown = {word: relatives[:limit] if limit else relatives for word, relatives in grouped(match.relatives).items()}
+    return {
+        "relatives": [
+            {"relation": word, "depth": relative.depth} | symbol_object(relative.symbol)
+            for word, relatives in shown.items()
+            for relative in relatives
+        ],
+        "total": len(match.relatives),
+    }
 
 
 def _call(site: CallSite) -> Object:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from xref.model import ExitCode, XrefError
 from xref.query import answers
 from xref.query import keys as query_keys
+from xref.query.hierarchy import KINDS, hierarchy
 from xref.query.names import SymbolRow, find
 from xref.query.near import near_keys, near_names
 from xref.query.path import PathAnswer, find_path
@@ -51,6 +52,15 @@ TERMS: tuple[tuple[str, str], ...] = (
     ("definition of {a}", "where"),
     ("definitions of {a}", "where"),
     ("find {a}", "where"),
+    ("hierarchy of {a}", "hierarchy"),
+    ("bases of {a}", "hierarchy"),
+    ("what does {a} derive from", "hierarchy"),
+    ("subclasses of {a}", "hierarchy"),
+    ("what derives from {a}", "hierarchy"),
+    ("overrides of {a}", "hierarchy"),
+    ("what overrides {a}", "hierarchy"),
+    ("who overrides {a}", "hierarchy"),
+    ("what does {a} override", "hierarchy"),
     ("path from {a} to {b}", "path"),
     ("how does {a} reach {b}", "path"),
     ("how does {a} get to {b}", "path"),
@@ -65,6 +75,7 @@ TERMS: tuple[tuple[str, str], ...] = (
     ("callees {a}", "callees"),
     ("refs {a}", "refs"),
     ("where {a}", "where"),
+    ("hierarchy {a}", "hierarchy"),
     ("key {a}", "key"),
     ("path {a} {b}", "path"),
 )
@@ -182,6 +193,8 @@ def _candidates(db: sqlite3.Connection, answer: Answer, name: str, options: Opti
     symbols = found.symbols
     if answer.verb in ("callers", "callees", "path"):
         symbols = [symbol for symbol in symbols if symbol.kind not in _NOT_CALLED] or symbols
+    elif answer.verb == "hierarchy":
+        symbols = [symbol for symbol in symbols if symbol.kind in KINDS] or symbols
     if answer.verb != "path" and not symbols:
         answer.keys = [query_keys.key(db, *key) for key in found.keys]
     return symbols
@@ -231,6 +244,10 @@ def _where(db: sqlite3.Connection, answer: Answer, names: tuple[str, ...], optio
     answer.matches = [answers.where(db, symbol) for symbol in _candidates(db, answer, names[0], options)]
 
 
+def _hierarchy(db: sqlite3.Connection, answer: Answer, names: tuple[str, ...], options: Options) -> None:
+    _each(db, answer, names[0], options, lambda symbol: hierarchy(db, symbol))
+
+
 def _refs(db: sqlite3.Connection, answer: Answer, names: tuple[str, ...], options: Options) -> None:
     _each(db, answer, names[0], options, lambda symbol: answers.refs(db, symbol, options.roles))
 
@@ -261,6 +278,7 @@ VERBS: dict[str, Callable[[sqlite3.Connection, Answer, tuple[str, ...], Options]
     "callers": _callers,
     "callees": _callees,
     "where": _where,
+    "hierarchy": _hierarchy,
     "refs": _refs,
     "path": _path,
     "key": _key,

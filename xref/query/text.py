@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Iterator
 
 from xref.model import Evidence, shorten
+from xref.query.hierarchy import grouped
 from xref.query.keys import KeyAnswer, KeyCount
 from xref.query.language import Answer
 from xref.query.names import SymbolRow, components, params_of
@@ -99,6 +100,8 @@ def _match_lines(match: Match, verb: str, limit: int, width: int) -> Iterator[st
         yield f"    {use.place or '(outside the tree)'}  is {use.name}"
     if verb == "overview":
         yield from _overview_lines(match, width)
+    elif verb == "hierarchy":
+        yield from _relative_lines(match, limit, width)
     elif verb == "refs":
         yield from _ref_lines(match, limit, width)
     else:
@@ -232,6 +235,19 @@ def _ref_lines(match: Match, limit: int, width: int) -> Iterator[str]:
         lead = f"    {ref.path}:{ref.line}:{ref.col}  {ref.role}  "
         yield (lead + shorten_name(ref.within, width - len(lead))).rstrip()
     yield from _cut_line(len(match.refs) - len(shown))
+
+
+def _relative_lines(match: Match, limit: int, width: int) -> Iterator[str]:
+    """Each group as a tree: the deeper, the further in."""
+    for word, relatives in grouped(match.relatives).items():
+        yield f"  {word}: {len(relatives)}"
+        shown = relatives[:limit] if limit else relatives
+        for relative in shown:
+            lead = "  " * (relative.depth + 1) + f"{place_of(relative.symbol.path, relative.symbol.line)}  "
+            yield lead + shorten_name(title(relative.symbol), width - len(lead))
+        yield from _cut_line(len(relatives) - len(shown))
+    if not match.relatives:
+        yield "  nothing above it and nothing below it in the index"
 
 
 def key_lines(key: KeyAnswer, limit: int = 0, width: int = WIDTH) -> Iterator[str]:

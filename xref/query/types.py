@@ -89,6 +89,14 @@ class Crossing(NamedTuple):
     registered: str
 
 
+class Relative(NamedTuple):
+    """A class or method above or below another: `word` says how (`bases`, `overridden by`), `depth` how far."""
+
+    word: str
+    depth: int
+    symbol: SymbolRow
+
+
 @dataclass(slots=True)
 class Match:
     """One symbol of an answer. What a verb does not ask for stays empty.
@@ -110,5 +118,6 @@ class Match:
     places: list[Place] = field(default_factory=list)
     aliases: list[str] = field(default_factory=list)
     bases: list[str] = field(default_factory=list)
+    relatives: list[Relative] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     unresolved: list[tuple[str, int, str, str]] = field(default_factory=list)

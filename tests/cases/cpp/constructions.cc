@@ -1,0 +1,38 @@
+// What runs before a constructor's body though nobody wrote a call: initialisers of fields, default constructors of bases.
+// In TVM: `DefaultStructInfoFieldMutator default_field_mutator_{this};` in relax::ExprMutatorBase, which every mutator
+// runs through implicit constructors (include/tvm/relax/expr_functor.h).
+namespace tvm {
+
+struct BlockBuilder {
+  static BlockBuilder Create();
+};
+struct Helper {
+  explicit Helper(void* owner);
+};
+
+struct MutatorBase {  // its constructor is the compiler's, and nothing names it
+  Helper helper_{this};
+};
+struct Mutator : MutatorBase {
+  explicit Mutator(int level) {}
+  Mutator() : Mutator(1) {}  // delegates: the other one runs the initialisers
+  BlockBuilder builder_ = BlockBuilder::Create();
+};
+
+struct Analyzer {
+  Analyzer();
+};
+struct Pass : Analyzer {
+  Pass() {}
+};
+struct Named : Analyzer {
+  Named() : Analyzer() {}
+};
+
+void Run() {
+  Mutator mutator;
+  Pass pass;
+  Named named;
+}
+
+}  // namespace tvm

@@ -1,0 +1,51 @@
+// Members of a type that only an instantiation knows lead to the methods of that name.
+// In TVM: `TargetType::RuntimeTypeIndex()` in Object::IsInstance, `self->VisitExpr_(static_cast<const OP*>(n), ..)` in
+// the vtables of functors (include/tvm/tirx/expr_functor.h), `std::forward<Args>(args)` everywhere.
+namespace std {
+template <class T>
+T&& forward(T& value);
+template <class T>
+T&& forward(T&& value, int);
+}  // namespace std
+
+namespace tvm {
+
+struct AddNode {
+  static int RuntimeTypeIndex();
+};
+struct MulNode {
+  static int RuntimeTypeIndex();
+};
+
+template <class Target>
+bool IsInstance(int index) {
+  return index == Target::RuntimeTypeIndex();
+}
+
+template <class R, class... Args>
+struct Functor {
+  virtual R Visit_(const AddNode* node, Args... args);
+  virtual R Visit_(const MulNode* node, Args... args);
+  R Dispatch(const void* node, Args... args) {
+    auto add = [](const void* n, Functor* self, Args... rest) {
+      return self->Visit_(static_cast<const AddNode*>(n), std::forward<Args>(rest)...);
+    };
+    Visit_(static_cast<const MulNode*>(node), std::forward<Args>(args)...);  // an overload set
+    return add(node, this, std::forward<Args>(args)...);
+  }
+};
+struct Printer : Functor<int, bool> {
+  int Visit_(const AddNode* node, bool deep) override;
+};
+
+template <class Container>
+int Walk(const Container& container) {
+  int nothing = container.NobodyHasThis();
+  return container->template Cast<int>(1) + nothing;
+}
+struct Any {
+  template <class T>
+  T Cast(int value) const;
+};
+
+}  // namespace tvm

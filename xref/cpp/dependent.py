@@ -1,0 +1,134 @@
+"""Calls in templates whose callee depends on the template's arguments: overload sets, and members of unknown types.
+
+An overload set is read here, into candidates. Of a member (`x.name(..)`, `T::name(..)`) clang knows the name at most:
+such a call is a fact of its own, which the linker leads to the methods of that name (xref/link/dependents.py).
+"""
+
+from __future__ import annotations
+
+import re
+
+from xref.cpp import kinds
+from xref.cpp.clang import CXCursor, children, file_location, text
+from xref.cpp.names import Declaration
+from xref.cpp.walk import OpenCall, Walk
+from xref.model import Call, Dependent, Evidence, FileFacts, Unresolved
+
+MAX_CANDIDATES = 40
+"""An overload set of more candidates than this is a row in `unresolved`, not forty edges."""
+_QUALIFIERS = frozenset({kinds.NAMESPACE_REF, kinds.TYPE_REF, kinds.TEMPLATE_REF})
+_LAST_NAME = re.compile(r"([A-Za-z_]\w*)\s*$")
+_MAX_CALLEE = 400
+"""Bytes of a callee's text that are looked at."""
+
+
+class DependentCalls(Walk):
+    """What is known of a call that clang does not resolve."""
+
+    def _overloads_of(self, call: CXCursor) -> int:
+        """The token at which a dependent call names its overload set; 0 when it names none: `x.f(g)` names only `g`."""
+        inner = children(call)
+        named = [c for c in inner[:1] if c.kind in kinds.EXPRESSIONS]
+        named += [c for c in inner[1:] if self._is_operator(c)]
+        while named:
+            at = named.pop()
+            if at.kind == kinds.OVERLOADED_REF:
+                return self.token(at)
+            if at.kind != kinds.CALL_EXPR:
+                below = [c for c in children(at) if c.kind not in _QUALIFIERS][:1]  # `std::` of std::forward<T>(x)
+                named += [c for c in below if c.kind in kinds.EXPRESSIONS or c.kind == kinds.OVERLOADED_REF]
+        return 0
+
+    def _is_operator(self, cursor: CXCursor) -> bool:
+        """Whether the cursor names the operator function of `a + b`, which stands between its operands."""
+        return cursor.kind == kinds.DECL_REF_EXPR and any(
+            c.kind == kinds.OVERLOADED_REF and text(self.library.clang_getCursorSpelling(c)).startswith("operator")
+            for c in children(cursor)
+        )
+
+    def _unresolved_call(self, cursor: CXCursor, call: OpenCall, facts: FileFacts) -> None:
+        scope = self.scope
+        if call.candidates and scope is not None and len(call.candidates) <= MAX_CANDIDATES:
+            for candidate in self._that_take(cursor, call.candidates):
+                facts.calls.append(Call(scope.id, candidate.id, Evidence.TEMPLATE, call.line, call.col))
+            return
+        if len(call.candidates) > MAX_CANDIDATES:
+            reason = f"{len(call.candidates)} candidates"
+        elif self.in_template():
+            if self._member_call(cursor, call, facts):
+                return
+            reason = "dependent on a template parameter"
+        elif self.library.clang_getCursorType(cursor).kind in kinds.UNKNOWN_TYPES:
+            reason = "in code that did not compile: a header or a type is missing"
+        else:
+            reason = "through an expression that yields a function"
+        self._note(cursor, call, facts, reason)
+
+    def _note(self, cursor: CXCursor, call: OpenCall, facts: FileFacts, reason: str) -> None:
+        written = self.source_text(cursor) or text(self.library.clang_getCursorSpelling(cursor))
+        facts.unresolved.append(Unresolved(call.line, call.col, self.within(), written, reason))
+
+    def _that_take(self, call: CXCursor, candidates: list[Declaration]) -> list[Declaration]:
+        """Of an overload set, those whose first parameter names the class of the first argument, where any does."""
+        known = self._class_of_argument(call)
+        fitting = [c for c in candidates if c.first_parameter == known] if known else []
+        return fitting or candidates
+
+    def _first_parameter(self, function: CXCursor) -> str:
+        kind = self.library.clang_getCursorType(function)
+        if self.library.clang_getNumArgTypes(kind) < 1:
+            return ""
+        return self._class_of_type(self.library.clang_getArgType(kind, 0))
+
+    def _class_of_argument(self, call: CXCursor) -> str:
+        """The qualified name of the class that the first argument points to, refers to or is; "" when unknown."""
+        if self.library.clang_Cursor_getNumArguments(call) < 1:
+            return ""
+        kind = self.library.clang_getCursorType(self.library.clang_Cursor_getArgument(call, 0))
+        return self._class_of_type(kind)
+
+    def _class_of_type(self, kind: object) -> str:
+        canonical = self.library.clang_getCanonicalType(kind)
+        pointee = self.library.clang_getPointeeType(canonical)
+        declaration = self.declarations.of(
+            self.library.clang_getTypeDeclaration(pointee if pointee.kind else canonical)
+        )
+        if declaration is None or declaration.kind not in kinds.TYPE_LIKE:
+            return ""
+        return declaration.qualname
+
+    def _member_call(self, call: CXCursor, at: OpenCall, facts: FileFacts) -> bool:
+        """Record `x.name(..)` or `T::name(..)`; False when the call has another form."""
+        callee = next(iter(children(call)), None)
+        if callee is None or callee.kind not in (kinds.MEMBER_REF_EXPR, kinds.DECL_REF_EXPR):
+            return False
+        name = self._written_name(callee)
+        if not name:
+            return False
+        receiver = next((c for c in children(callee) if c.kind in kinds.EXPRESSIONS), None)
+        known = self._class_of_type(self.library.clang_getCursorType(receiver)) if receiver is not None else ""
+        facts.dependent.append(
+            Dependent(
+                at.line, at.col, self.within(), name, known, self._class_of_argument(call), self.source_text(call)
+            )
+        )
+        return True
+
+    def _written_name(self, callee: CXCursor) -> str:
+        """The member's name as written: libclang has no spelling for what is not looked up yet."""
+        extent = self.library.clang_getCursorExtent(callee)
+        start = file_location(self.library.clang_getRangeStart(extent))
+        end = file_location(self.library.clang_getRangeEnd(extent))
+        source = self._sources.get(self.paths.relative(start[0]))
+        if source is None or start[0] != end[0] or not start[3] < end[3] < start[3] + _MAX_CALLEE:
+            return ""
+        written = source[start[3] : end[3]].decode("utf-8", "replace").rstrip()
+        if written.endswith(">"):  # x.template as<T>
+            depth = 0
+            for i in range(len(written) - 1, -1, -1):
+                depth += (written[i] == ">" and written[i - 1 : i] != "-") - (written[i] == "<")
+                if not depth:
+                    written = written[:i]
+                    break
+        found = _LAST_NAME.search(written)
+        return found.group(1) if found else ""

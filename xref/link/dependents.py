@@ -1,0 +1,99 @@
+"""Leads a call in a template, whose callee depends on the template's arguments, to the methods that it may be.
+
+Candidates are the methods of that name: those of the receiver's class and its bases where clang knows the class, else
+those of all classes. A template that stands in a .cc file is instantiated in that file alone, with classes of headers
+or of its own. Where candidates take the class that the first argument has, the others do not count. Overriders follow
+from the methods that they override (xref/link/overriders.py).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from typing import NamedTuple
+
+from xref.link.step import Derived, Step, Touched
+from xref.model import Evidence, Id
+
+MAX_CANDIDATES = 600
+"""More candidates than this make no edges: a row in `unresolved` says so. TVM has 508 classes with a
+`RuntimeTypeIndex()`, each of which `ObjectRef::as<T>` may call."""
+REASON = "dependent on a template parameter"
+_HEADERS = (".h", ".hpp", ".hh", ".cuh", ".inc")
+
+
+class _Method(NamedTuple):
+    id: Id
+    parent: Id
+    signature: str
+    path: str
+
+
+class _Classes:
+    """Methods by name, and what a class inherits."""
+
+    def __init__(self, db: sqlite3.Connection, names: set[str]) -> None:
+        overriding = {id_ for (id_,) in db.execute("SELECT from_id FROM relations WHERE kind = 'overrides'")}
+        self.methods: dict[str, list[_Method]] = defaultdict(list)
+        for name, *row in db.execute(
+            "SELECT s.name, s.id, s.parent_id, s.signature, coalesce(f.path, '') FROM symbol s"
+            " LEFT JOIN file f ON f.id = s.file_id"
+            " WHERE s.lang = 'cpp' AND s.kind = 'method' AND s.parent_id IS NOT NULL ORDER BY s.key"
+        ):
+            if name in names and row[0] not in overriding:
+                self.methods[name].append(_Method(*row))
+        self._bases: dict[Id, list[Id]] = defaultdict(list)
+        for source, target in db.execute("SELECT from_id, to_id FROM relations WHERE kind = 'base'"):
+            self._bases[source].append(target)
+        self._ids: dict[str, list[Id]] = defaultdict(list)
+        for id_, qualname in db.execute("SELECT id, qualname FROM symbol WHERE kind IN ('class', 'struct')"):
+            self._ids[qualname].append(id_)
+
+    def above(self, qualname: str) -> set[Id]:
+        """The classes of that name and all their bases."""
+        found = list(self._ids.get(qualname, ()))
+        for class_ in found:
+            found += [base for base in self._bases.get(class_, ()) if base not in found]
+        return set(found)
+
+    def candidates(self, name: str, receiver: str, argument: str, path: str) -> list[_Method]:
+        """The methods that the call may be."""
+        methods = self.methods.get(name, [])
+        if receiver:
+            above = self.above(receiver)
+            own = [m for m in methods if m.parent in above]
+            methods = own or methods
+        if not path.endswith(_HEADERS):
+            methods = [m for m in methods if not m.path or m.path == path or m.path.endswith(_HEADERS)]
+        if argument:
+            word = argument.rsplit("::", 1)[-1]
+            taking = [m for m in methods if _names(m.signature, word)]
+            methods = taking or methods
+        return methods
+
+
+def _names(signature: str, word: str) -> bool:
+    """Whether the first parameter of the signature names the class `word`."""
+    first = signature.partition("(")[2].split(",", 1)[0].rstrip(") *&")
+    return first.replace("::", " ").split()[-1:] == [word]
+
+
+def _derive(derived: Derived, _touched: Touched | None) -> None:
+    rows = derived.db.execute(
+        "SELECT d.file_id, f.path, d.line, d.col, d.in_symbol_id, d.name, d.receiver, d.argument, d.text"
+        " FROM dependent_call d JOIN file f ON f.id = d.file_id"
+    ).fetchall()
+    if not rows:
+        return
+    classes = _Classes(derived.db, {row[5] for row in rows})
+    for file_id, path, line, col, within, name, receiver, argument, text in rows:
+        methods = classes.candidates(name, receiver, argument, path)
+        if not methods or within is None or len(methods) > MAX_CANDIDATES:
+            reason = f"{REASON}: {len(methods)} methods named {name}" if methods else REASON
+            derived.unresolved([(file_id, line, col, within, text, reason)])
+            continue
+        via = receiver or name
+        derived.calls((within, m.id, Evidence.TEMPLATE, file_id, line, col, via) for m in methods)
+
+
+STEP = Step("dependents", _derive)

@@ -237,6 +237,8 @@ class Calls(DependentCalls):
         variable = self.library.clang_getCursorReferenced(parts[0]) if parts else None
         if variable is not None and variable.decl and variable.kind in (kinds.VARIABLE, kinds.PARAMETER, kinds.FIELD):
             self.give_lambda(parts[-1], variable.decl, text(self.library.clang_getCursorSpelling(variable)))
+            if variable.kind == kinds.VARIABLE and len(parts) > 1:
+                self.assigned.setdefault(variable.decl, []).append(parts[-1])
 
     def _give_role(self, parts: list[CXCursor], role: Role) -> None:
         """What the first of `parts` names, through parentheses and subscripts, has this role when the walk meets it."""

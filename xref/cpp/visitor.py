@@ -67,4 +67,5 @@ class Visitor(Declares, Calls, DependentCalls, Macros):
     def walk(self, root: CXCursor) -> None:
         """Visit the whole unit. Exceptions of handlers propagate."""
         super().walk(root)
+        self.hooks.finish(self, root)
         self._place_macro_references()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping
 from ctypes import c_void_p
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from xref.cpp import kinds
 from xref.cpp.clang import CONTINUE, RECURSE, VISITOR, CXCursor, children, file_location, load, text
@@ -17,6 +17,9 @@ from xref.cpp.comments import clean_comment
 from xref.cpp.names import Declaration, Declarations, Paths
 from xref.cpp.stack import run_on_thread
 from xref.model import FileFacts, Id, Ref, Role, Symbol, Unresolved, shorten
+
+if TYPE_CHECKING:
+    from xref.registry.cpp_look_ups import Forward
 
 BREAK = 0
 _DEPTH_OF_A_THREAD = 100
@@ -38,6 +41,9 @@ class Hooks(Protocol):
 
     def on_variable(self, walk: Walk, cursor: CXCursor, variable: Declaration) -> None:
         """Look at a variable that is not local."""
+
+    def finish(self, walk: Walk, root: CXCursor) -> None:
+        """Look at the whole unit once more, after the walk."""
 
     def on_function(self, walk: Walk, cursor: CXCursor, function: Declaration) -> None:
         """Look at the definition of a function, before the walk goes down into it."""
@@ -84,6 +90,10 @@ class Walk:
         """What is done with the references ahead that are not merely read, by their token."""
         self.variable_values: dict[int, list[Declaration]] = {}
         """The lambdas that a variable was given, by libclang's address of the variable."""
+        self.assigned: dict[int, list[CXCursor]] = {}
+        """The values that a local variable is assigned after its declaration, by libclang's address of the variable."""
+        self.forwards: list[Forward] = []
+        """Look-ups of keys that a parameter holds (xref/registry/cpp_look_ups.py)."""
         self.registered: set[int] = set()
         """Tokens that give a function to a registry: the registering code does not call it."""
         self.consumed: set[int] = set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xref.registry import cpp_c_functions, cpp_ffi, cpp_members, cpp_passes, cpp_types
+from xref.registry import cpp_c_functions, cpp_ffi, cpp_look_ups, cpp_members, cpp_passes, cpp_types
 
 if TYPE_CHECKING:
     from xref.cpp.clang import CXCursor
@@ -28,6 +28,10 @@ class CppRegistries:
         """Ask each mechanism about a variable."""
         for hook in _VARIABLE_HOOKS:
             hook(walk, cursor, variable)
+
+    def finish(self, walk: Walk, root: CXCursor) -> None:
+        """Record what needs the whole unit."""
+        cpp_look_ups.finish(walk, root)
 
     def on_function(self, walk: Walk, cursor: CXCursor, function: Declaration) -> None:
         """Ask each mechanism about the definition of a function."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from xref.cpp import kinds
 from xref.cpp.clang import CXCursor, children, load
 from xref.model import KeyDef, KeyUse
+from xref.registry.cpp_look_ups import names_of, note_forward
 from xref.registry.cpp_values import Found, argument, function_of, string_of
 
 if TYPE_CHECKING:
@@ -36,11 +37,13 @@ class Body(NamedTuple):
 
 
 class LookUp(NamedTuple):
-    """A function whose argument `name` is the key; `optional` when its result says that there may be none."""
+    """A function whose argument `name` is the key; `optional` when its result says that there may be none. `calls` is
+    False where it only names the function that generated code will call."""
 
     name: int
     optional: bool
     era: str
+    calls: bool = True
 
 
 DEFINITIONS = {
@@ -64,6 +67,8 @@ LOOK_UPS = {
     "tvm::runtime::Registry::Get": LookUp(0, True, "-v0.20"),
     "tvm::ffi::Function::GetGlobal": LookUp(0, True, "v0.21-"),
     "tvm::ffi::Function::GetGlobalRequired": LookUp(0, False, "v0.21-"),
+    "tvm::EnvFunc::Get": LookUp(0, False, "-"),
+    "tvm::relax::ExternFunc::ExternFunc": LookUp(0, True, "-", calls=False),
 }
 NAMES = frozenset(form.rsplit("::", 1)[1] for form in (*DEFINITIONS, *OPENERS, *BODIES, *LOOK_UPS))
 """The methods' last names: a cheap first look at a call."""
@@ -86,7 +91,7 @@ def on_call(walk: Walk, call: CXCursor, callee: Declaration) -> None:
         if walk.token(call) not in walk.consumed:
             _define(walk, call, argument(call, OPENERS[qualname]), None, callee.name)
     elif (look_up := LOOK_UPS.get(qualname)) is not None:
-        _use(walk, call, argument(call, look_up.name), look_up.optional)
+        _use(walk, call, argument(call, look_up.name), look_up)
 
 
 def _qualname(walk: Walk, call: CXCursor) -> str:
@@ -124,16 +129,17 @@ def _define(
     facts.key_defs.append(KeyDef(REGISTRY, name, "cpp", line, runs, note=found.note or method))
 
 
-def _use(walk: Walk, call: CXCursor, name_cursor: CXCursor | None, optional: bool) -> None:
-    name = string_of(name_cursor, variables=True)
-    file, line, col = walk.position(name_cursor if name is not None and name_cursor is not None else call)
+def _use(walk: Walk, call: CXCursor, name_cursor: CXCursor | None, look_up: LookUp) -> None:
+    names = names_of(walk, name_cursor)
+    file, line, col = walk.position(name_cursor if names and name_cursor is not None else call)
     facts = walk.facts.get(file)
     if facts is None:
         return
-    if name is None:
-        walk.note_unreadable(file, line, col, call, f"name of a looked-up {REGISTRY} key is known only at run time")
+    within = walk.within()
+    for name in names:
+        facts.key_uses.append(KeyUse(REGISTRY, name, "cpp", line, col, within, look_up.calls, look_up.optional))
+    if names or not look_up.calls:
         return
-    scope = walk.scope
-    facts.key_uses.append(
-        KeyUse(REGISTRY, name, "cpp", line, col, scope.id if scope is not None else None, True, optional)
-    )
+    is_given = note_forward(walk, name_cursor, REGISTRY, optional=look_up.optional)
+    why = "a parameter, followed to the callers in this unit only" if is_given else "known only at run time"
+    walk.note_unreadable(file, line, col, call, f"name of a looked-up {REGISTRY} key is {why}")

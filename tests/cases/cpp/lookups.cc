@@ -43,4 +43,24 @@ void OnlyAtRunTime(std::string name) { ffi::Function::GetGlobalRequired(name); }
 
 const auto at_load = ffi::Function::GetGlobalRequired("target.build.llvm");
 
+
+// src/runtime/module.cc:39: one of several names, by the target
+bool RuntimeEnabled(const std::string& target) {
+  std::string f_name;
+  if (target == "cpu") {
+    f_name = "device_api.cpu";
+  } else {
+    f_name = "device_api." + target;
+  }
+  return ffi::Function::GetGlobal(f_name).has_value();
+}
+
+// src/s_tir/meta_schedule/schedule_rule/apply_custom_rule.cc:38: a function makes the name
+std::string RuleName(const std::string& key) { return "s_tir.meta_schedule." + key; }
+void ApplyRule(const std::string& key) { ffi::Function::GetGlobal(RuleName(key)); }
+
+// src/tirx/transform/unsupported_dtype_legalize.cc:806: a parameter, which callers in the same unit pass
+bool CheckSupport(int target, const std::string& name) { return ffi::Function::GetGlobal(name).has_value(); }
+bool SupportsBF16() { return CheckSupport(1, "tvm.support.nvcc.supports_bf16"); }
+
 }  // namespace tvm

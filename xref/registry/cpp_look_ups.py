@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from xref.cpp.walk import Walk
 
 _MAX_STEPS = 12
+_WRAPPERS = (kinds.UNEXPOSED_EXPR, kinds.PAREN_EXPR, kinds.CALL_EXPR, kinds.FUNCTIONAL_CAST, kinds.STATIC_CAST,
+             kinds.CSTYLE_CAST, kinds.INIT_LIST_EXPR)  # fmt: skip
 
 
 class Forward(NamedTuple):
@@ -34,6 +36,9 @@ class Forward(NamedTuple):
 
 def names_of(walk: Walk, cursor: CXCursor | None) -> list[str]:
     """The strings that the expression may hold, each with a final `*` where it goes on at run time."""
+    plain = _plain(cursor)
+    if plain is not None and plain.kind == kinds.CONDITIONAL:
+        return list(dict.fromkeys(name for branch in children(plain)[1:] for name in names_of(walk, branch)))
     whole = string_of(cursor, variables=True)
     variable = _variable(cursor)
     values = [*walk.assigned.get(variable.decl or 0, ())] if variable is not None else []
@@ -48,7 +53,7 @@ def names_of(walk: Walk, cursor: CXCursor | None) -> list[str]:
 def _plain(cursor: CXCursor | None) -> CXCursor | None:
     """What stands inside conversions and constructions of strings."""
     for _ in range(_MAX_STEPS):
-        if cursor is None or cursor.kind in (kinds.DECL_REF_EXPR, kinds.STRING_LITERAL):
+        if cursor is None or cursor.kind not in _WRAPPERS:
             return cursor
         if cursor.kind == kinds.CALL_EXPR:
             callee = load().clang_getCursorReferenced(cursor)

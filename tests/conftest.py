@@ -6,8 +6,10 @@ Names, paths and lines are those of TVM main (src/relax/transform/fuse_tir.cc, p
 
 from __future__ import annotations
 
+import os
 import signal
 import sqlite3
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -35,6 +37,11 @@ from xref.store import IndexBuilder, open_index
 # A shell that starts the tests in the background ignores Ctrl-C for them; what they start would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Precompiled headers of small trees must not push those of real ones out of the user's cache.
+if "XREF_PCH_CACHE" not in os.environ:
+    _PCH_CACHE = tempfile.TemporaryDirectory(prefix="xref-pch-")
+    os.environ["XREF_PCH_CACHE"] = _PCH_CACHE.name
 
 Run = Callable[..., tuple[int, str, str]]
 

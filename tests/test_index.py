@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 from small_tree import make_tree
 
-from xref import index as index_module
+from xref import extract as extract_module
 from xref.index import IndexOptions, run_index
 from xref.model import XrefError
 from xref.store import open_index, read_meta
 from xref.summary import IndexSummary, summarize
-from xref.tree.find import find_tree
 
 EDITED = (
     "src/passes.cc", "src/lambdas.cc", "src/macros.cc", "src/same_names/cpu/winograd.cc", "src/headers/src/claimed.h",
@@ -135,31 +134,6 @@ def test_a_touched_file_is_not_a_changed_one(index: Path, tree: Path) -> None:
     assert _index(tree, index).unchanged
 
 
-def test_a_changed_tree_is_indexed_again(own: tuple[Path, Path]) -> None:
-    root, db = own
-    _index(root, db)
-    assert _index(root, db).unchanged
-    for path, text in (("src/passes.cc", "int edited;\n"), ("src/new.cc", "int added;\n")):
-        before = (root / path).read_bytes() if (root / path).exists() else None
-        with (root / path).open("a") as stream:
-            stream.write(text)
-        assert not _would_be_unchanged(root, db)
-        if before is None:
-            (root / path).unlink()
-        else:
-            (root / path).write_bytes(before)
-        assert _would_be_unchanged(root, db)
-    (root / "src/macros.cc").unlink()
-    assert not _index(root, db).unchanged
-    assert not _rows(db, "SELECT 1 FROM files WHERE path = 'src/macros.cc'")
-
-
-def _would_be_unchanged(root: Path, db: Path) -> bool:
-    options = IndexOptions(root, db)
-    tree = find_tree(root)
-    return index_module._is_unchanged(options, tree, index_module._identity(tree, options))
-
-
 def test_force_indexes_again(index: Path, tree: Path, tmp_path: Path) -> None:
     copy = tmp_path / "xref.db"
     copy.write_bytes(index.read_bytes())
@@ -188,14 +162,15 @@ def test_a_selection_is_not_the_whole_index(index: Path, tree: Path, tmp_path: P
     assert not _index(tree, copy, only=("src/*",)).unchanged
 
 
-def _die(_folder: Path) -> None:
+def _die(*_folders: Path) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_without_the_precompiled_header_it_takes_longer_and_finds_the_same(
     index: Path, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_module, "_pch_task", _die)
+    monkeypatch.setattr(extract_module, "_pch_task", _die)
+    monkeypatch.setenv("XREF_PCH_CACHE", str(tmp_path / "pch"))
     summary = _index(tree, tmp_path / "x.db")
     assert "the worker process died (SIGKILL)" in next(w for w in summary.warnings if "precompiled" in w)
     sql = "SELECT path, line, col, caller_id, callee_id, evidence FROM calls ORDER BY 1, 2, 3, 4, 5"
@@ -203,7 +178,8 @@ def test_without_the_precompiled_header_it_takes_longer_and_finds_the_same(
     assert summary.files.keys() == {"ok"}
 
 
-def test_progress_counts_up_to_all(tree: Path, tmp_path: Path) -> None:
+def test_progress_counts_up_to_all(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XREF_PCH_CACHE", str(tmp_path / "pch"))
     seen: list[tuple[int, int, str]] = []
     run_index(IndexOptions(tree, tmp_path / "x.db", only=("src/same_names/*",)), lambda *state: seen.append(state))
     parsed = [state for state in seen if state[2] != "linking"]

@@ -13,7 +13,7 @@ import pytest
 from command import Ended, end, start_xref, wait_for, workers_of, xref
 from indexed import check_intact, indexed_fixture, make_small, rows, states, tree_fixture  # noqa: F401
 
-from xref import index as index_module
+from xref import extract as extract_module
 from xref.index import IndexOptions, run_index
 from xref.summary import IndexSummary
 from xref.workers import Workers
@@ -41,7 +41,7 @@ def slow(indexed: tuple[Path, Path, bytes]) -> tuple[Path, Path, bytes]:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_run_changes_nothing(slow: tuple[Path, Path, bytes], number: int) -> None:
     root, db, before = slow
-    process = start_xref("index", root, "--db", db, "-j", "2")
+    process = start_xref("index", root, "--db", db, "-j", "2", "--force")
     wait_for(lambda: len(workers_of(process.pid)) == 2 and list(db.parent.glob("*.partial")))
     workers = workers_of(process.pid)
     started = time.monotonic()
@@ -137,7 +137,7 @@ def test_a_unit_that_kills_every_worker_is_failed_and_said(slow: tuple[Path, Pat
 
 
 def _run_limited(monkeypatch: pytest.MonkeyPatch, root: Path, db: Path, **limits: float) -> IndexSummary:
-    monkeypatch.setattr(index_module, "Workers", functools.partial(Workers, **limits))
+    monkeypatch.setattr(extract_module, "Workers", functools.partial(Workers, **limits))
     return run_index(IndexOptions(root, db, jobs=2))
 
 

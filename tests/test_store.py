@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from xref import store
+from xref import claims
+from xref.locking import exclusive
 from xref.model import (
     Call,
     Evidence,
@@ -30,7 +31,7 @@ from xref.model import (
     XrefError,
     symbol_id,
 )
-from xref.store import SCHEMA_VERSION, IndexBuilder, exclusive, open_index, read_meta
+from xref.store import SCHEMA_VERSION, IndexBuilder, open_index, read_meta
 
 ROOT = Path(__file__).parents[1]
 KEY = "cpp:c:@F@f#"
@@ -90,15 +91,19 @@ def test_of_two_definitions_the_first_in_path_order_wins(tmp_path: Path, order: 
 def test_a_symbol_that_the_tree_only_uses_has_no_position(tmp_path: Path) -> None:
     outside = Symbol("cpp:std::move", "function", "move", "std::move", 0, 0, 0)
     implicit = Symbol("cpp:A::A", "constructor", "A", "A::A", 0, 0, 0, path="a.cc")
-    path = _index(tmp_path / "x.db", FileFacts("a.cc", Lang.CPP, externals=[outside, implicit]))
+    unused = Symbol("cpp:std::copy", "function", "copy", "std::copy", 0, 0, 0)
+    facts = FileFacts("a.cc", Lang.CPP, externals=[outside, implicit, unused])
+    facts.refs = [Ref(symbol_id(s.key), 1, 1, Role.READ, None) for s in (outside, implicit)]
+    path = _index(tmp_path / "x.db", facts)
+    assert _one(path, "SELECT count(*) FROM symbols WHERE name = 'copy'") == (0,)
     assert _one(path, "SELECT path, line, is_definition FROM symbols WHERE name = 'move'") == (None, 0, 0)
     assert _one(path, "SELECT path, line, is_definition FROM symbols WHERE name = 'A'") == ("a.cc", 0, 0)
 
 
 def test_two_keys_with_one_id_are_reported_not_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "symbol_id", lambda key: 7)
+    monkeypatch.setattr(claims, "symbol_id", lambda key: 7)
     other = Symbol("cpp:c:@F@g#", "function", "g", "g", 1, 1, 1)
-    with pytest.raises(XrefError, match=r"two symbols hash to one id: .*f# and .*g#"):
+    with pytest.raises(XrefError, match=r"two symbols hash to one id .*f# and .*g#"):
         _index(tmp_path / "x.db", FileFacts("a.cc", Lang.CPP, symbols=[_function(1, defines=True), other]))
     assert os.listdir(tmp_path) == []
 
@@ -241,7 +246,7 @@ def test_a_lock_file_that_nobody_holds_is_taken_over(tmp_path: Path, content: st
 
 def test_a_writer_in_another_process_counts_too(tmp_path: Path) -> None:
     code = (
-        "import sys, pathlib; from xref.store import exclusive\n"
+        "import sys, pathlib; from xref.locking import exclusive\n"
         "with exclusive(pathlib.Path(sys.argv[1])): print('in', flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "x.db")]

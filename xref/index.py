@@ -1,6 +1,8 @@
-"""`xref index`: plans a tree, extracts facts in worker processes, stores and links them, swaps the index in whole.
+"""`xref index`: finds out what a tree is and what has changed since it was indexed, has that read, links, and swaps the
+index in whole.
 
-Extractors know nothing of SQLite and the store nothing of clang; this module is where they meet. One process writes.
+An index knows what it was made from (`xref.records`). Where that is the same, its facts are kept; where most of it is
+not, or the rules of extraction have changed, it is made anew.
 """
 
 from __future__ import annotations
@@ -12,32 +14,37 @@ import shutil
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
 
 from xref import python as python_part
-from xref.cpp.clang import die_on_crash
-from xref.cpp.plan import CppPlan, UnitJob, alone, plan_cpp
-from xref.cpp.toolchain import find_toolchain
-from xref.cpp.unit import NO_PCH, Pch, UnitResult, build_pch, index_unit
+from xref.claims import file_id
+from xref.cpp.changes import CppWork, everything, what_to_parse
+from xref.cpp.includes import IncludeScan
+from xref.cpp.plan import plan_cpp
+from xref.cpp.toolchain import Toolchain, find_toolchain
+from xref.extract import Outcome, Progress, Work, extract
 from xref.link import link
-from xref.model import ExitCode, FileFacts, Lang, Status, XrefError
-from xref.store import FORMAT, IndexBuilder, disk_errors, open_index, read_meta
+from xref.link.step import Touched
+from xref.locking import disk_errors
+from xref.model import ExitCode, Lang, Status, XrefError
+from xref.records import PCH, Records, load_records, save_records
+from xref.store import FORMAT, IndexBuilder, open_index, read_meta
 from xref.summary import IndexSummary, summarize
 from xref.trace.join import join_known_runs
 from xref.tree.find import SourceFile, Tree, find_tree
-from xref.workers import Failure, Task, Workers
+from xref.update import IndexUpdater
 
-Progress = Callable[[int, int, str], None]
-_LANG = {"unit": Lang.CPP, "header": Lang.CPP, "python": Lang.PYTHON, "cython": Lang.CYTHON}
-_POLL_SECONDS = 0.25
+_LANG_OF = {"unit": Lang.CPP, "header": Lang.CPP, "python": Lang.PYTHON, "cython": Lang.CYTHON}
 _LEAST_ROOM = 64 << 10
 """Bytes: a folder with less is full."""
-_NO_PCH_WARNING = "the tree's common headers were not precompiled, so that indexing takes several times longer"
+_MOST_UNITS = 0.5
+"""When more of the units are to be parsed again, a new index is cheaper than replacing its rows."""
+_FEW_UNITS = 8
+"""Of a small tree, more than this many too."""
 
 
 @dataclass(frozen=True)
@@ -53,19 +60,44 @@ class IndexOptions:
 
 
 @dataclass
-class _Run:
-    """The state of one indexing run."""
+class _Known:
+    """What an index of this tree says of itself. `files`: path -> the columns of `_FILE`."""
+
+    meta: dict[str, str]
+    files: dict[str, tuple[str | int, ...]]
+    records: Records
+
+
+@dataclass
+class _Plan:
+    """The work of one run. `digests`: path -> content hash. `again`: files whose facts are read again or are gone.
+
+    `moved`: files whose size, time or guard has changed, and nothing else. `base` is None for a new index.
+    """
 
     whole: Tree
     tree: Tree
-    """`whole`, restricted to the files that `--only` names."""
-    builder: IndexBuilder
-    plan: CppPlan | None = None
-    pch: Pch = NO_PCH
-    retried: dict[str, str] = field(default_factory=dict)
-    """Files of a failed task that were tried again, and what had happened."""
-    warnings: list[str] = field(default_factory=list)
-    call_expressions: int = 0
+    identity: dict[str, str]
+    base: _Known | None
+    digests: dict[str, str]
+    work: Work
+    again: set[str] = field(default_factory=set)
+    moved: list[SourceFile] = field(default_factory=list)
+    reasons: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def part(self) -> str:
+        """What `--only` left of the tree, in words; "" for all of it."""
+        return "" if self.tree is self.whole else "part of the tree"
+
+    @property
+    def guarded(self) -> bool:
+        """Whether another build option stands around a file; its new time alone is no reason to write anything."""
+        return self.base is not None and any(self.base.files[f.path][_GUARD] != f.guard for f in self.moved)
+
+
+_FILE = "id, lang, sha256, size, mtime_ns, status, detail, guard"
+_ID, _LANG, _SHA256, _SIZE, _MTIME, _STATUS, _DETAIL, _GUARD = range(8)
 
 
 def run_index(options: IndexOptions, progress: Progress = lambda _done, _total, _label: None) -> IndexSummary:
@@ -74,31 +106,38 @@ def run_index(options: IndexOptions, progress: Progress = lambda _done, _total, 
     whole = find_tree(options.path)
     tree = find_tree(options.path, options.only) if options.only else whole
     identity = _identity(tree, options)
-    if _is_unchanged(options, tree, identity):
-        return summarize(options.db, unchanged=True, seconds=time.monotonic() - started)
-    units = [f.path for f in tree.files if f.kind in ("unit", "header") and not f.skip]
-    toolchain = find_toolchain() if units else None
-    with IndexBuilder(options.db) as builder, _scratch_folder() as scratch:
-        run = _Run(whole, tree, builder, warnings=list(tree.notes))
-        _announce(run)
-        with ThreadPoolExecutor(1) as checker:
-            python = _plan_python(tree, scratch)
-            types = checker.submit(python_part.run_type_checker, python, options.jobs) if python is not None else None
-            if toolchain is not None:
-                run.plan = _plan_cpp(run, toolchain.arguments)
-            with Workers(options.jobs, _initialize_worker, (run.plan,)) as workers:
-                _submit_first(run, workers, scratch)
-                _extract(run, workers, python, types, progress)
-        builder.flush_symbols()
-        progress(1, 1, "linking")
-        with builder.writing() as db:
-            run.warnings += link(db)
-        builder.set_meta(_meta(run, identity, toolchain.version if toolchain else "none", started))
-        builder.publish()
+    known = _known_index(options, identity)
+    with _scratch_folder() as scratch:
+        plan = _plan(whole, tree, identity, known, scratch)
+        if plan.base is not None and not plan.again and not plan.guarded and _says_the_same(plan):
+            return summarize(options.db, unchanged=True, seconds=time.monotonic() - started)
+        _write(plan, options, scratch, progress, started)
     runs = join_known_runs(options.db)
     summary = summarize(options.db, unchanged=False, seconds=time.monotonic() - started)
     summary.warnings += runs
+    summary.is_update = plan.base is not None
+    summary.reread = {
+        "units": len(plan.work.cpp.jobs) + len(plan.work.cpp.alone),
+        "python": len(plan.work.python.files) if plan.work.python is not None else 0,
+        "cython": len(plan.work.cython),
+    }
+    summary.reasons = plan.reasons
     return summary
+
+
+def _write(plan: _Plan, options: IndexOptions, scratch: Path, progress: Progress, started: float) -> None:
+    builder = IndexBuilder(options.db) if plan.base is None else IndexUpdater(options.db)
+    with builder:
+        _announce(plan, builder)
+        outcome = extract(plan.tree, plan.work, builder, options.jobs, scratch, progress)
+        builder.flush_symbols()
+        progress(1, 1, "linking")
+        with builder.writing() as db:
+            touched = Touched(frozenset(builder.touched)) if isinstance(builder, IndexUpdater) else None
+            doubts = link(db, touched)
+            save_records(db, outcome.records)
+        builder.set_meta(_meta(plan, outcome, doubts, started))
+        builder.publish()
 
 
 @contextmanager
@@ -118,20 +157,29 @@ def _scratch_folder() -> Iterator[Path]:
         ) from error
 
 
-# deciding what to do
+# what there is
 
 
 def _identity(tree: Tree, options: IndexOptions) -> dict[str, str]:
-    """What an index must have been made from to be still good, the files aside."""
+    """What facts depend on, the files aside: an index that was made from anything else is made anew."""
     settings = json.dumps([tree.cpp_std, tree.include_dirs, tree.defines, tree.python_roots, options.only])
     return {
         "tree": str(tree.root),
         "settings": hashlib.sha256(settings.encode("utf-8", "surrogateescape")).hexdigest(),
         "format": FORMAT,
         "xref": _package_version("xref"),
+        "code": _own_code(),
         "libclang": _package_version("libclang"),
         "pyrefly": _package_version("pyrefly"),
     }
+
+
+def _own_code() -> str:
+    """A digest of xref's own source: other rules give other facts, also where the version is the same."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _package_version(name: str) -> str:
@@ -141,44 +189,32 @@ def _package_version(name: str) -> str:
         return "unknown"
 
 
-def _is_unchanged(options: IndexOptions, tree: Tree, identity: dict[str, str]) -> bool:
-    """Whether the index is up to date. Raises `XrefError` when it must not be replaced: it is no index (exit code 3),
-    has a newer schema (3), or belongs to another tree (2); `force` overrides the last two."""
+def _known_index(options: IndexOptions, identity: dict[str, str]) -> _Known | None:
+    """The index to start from; None when it must be made anew. Raises `XrefError` when it must not be replaced: it is
+    no index (exit code 3), has a newer schema (3), or belongs to another tree (2); `force` overrides the last two."""
     with disk_errors(options.db):
         if not options.db.exists():
-            return False
+            return None
     try:
         db = open_index(options.db)
     except XrefError as error:
         if "older schema" in str(error) or (options.force and "newer schema" in str(error)):
-            return False
+            return None
         raise
-    try:
-        known = read_meta(db)
-        if known.get("tree") != identity["tree"] and not options.force:
+    with closing(db):
+        meta = read_meta(db)
+        if meta.get("tree") != identity["tree"] and not options.force:
             raise XrefError(
-                f"{options.db} is the index of {known.get('tree')}: name another --db, or give --force to replace it",
+                f"{options.db} is the index of {meta.get('tree')}: name another --db, or give --force to replace it",
                 ExitCode.USAGE,
             )
-        if options.force or any(known.get(key) != value for key, value in identity.items()):
-            return False
-        return _same_files(db, tree)
-    finally:
-        db.close()
+        if options.force or any(meta.get(key) != value for key, value in identity.items()):
+            return None
+        return _Known(meta, _known_files(db), load_records(db))
 
 
-def _same_files(db: sqlite3.Connection, tree: Tree) -> bool:
-    known = {
-        path: (size, mtime, digest)
-        for path, size, mtime, digest in db.execute("SELECT path, size, mtime_ns, sha256 FROM file")
-    }
-    if known.keys() != {f.path for f in tree.files}:
-        return False
-    for file in tree.files:
-        size, mtime, digest = known[file.path]
-        if size != file.size or (mtime != file.mtime_ns and digest != _sha256(tree.root, file)):
-            return False
-    return True
+def _known_files(db: sqlite3.Connection) -> dict[str, tuple[str | int, ...]]:
+    return {path: tuple(row) for path, *row in db.execute(f"SELECT path, {_FILE} FROM file")}
 
 
 def _sha256(root: Path, file: SourceFile) -> str:
@@ -191,175 +227,163 @@ def _sha256(root: Path, file: SourceFile) -> str:
         return ""
 
 
-# planning
+# what to do
 
 
-def _announce(run: _Run) -> None:
-    """Give every source file its row; those out of scope get their final status now."""
-    for file in run.tree.files:
-        lang = _LANG[file.kind]
-        run.builder.add_file(file.path, lang, _sha256(run.tree.root, file), file.size, file.mtime_ns, file.guard)
-        if file.skip:
-            run.builder.set_status(file.path, Status.SKIPPED, file.skip, 0)
+def _plan(whole: Tree, tree: Tree, identity: dict[str, str], known: _Known | None, scratch: Path) -> _Plan:
+    if known is not None and not _keep_their_ids(tree, known):
+        known = None
+    digests = {file.path: _digest(tree, file, known) for file in tree.files}
+    changed = {file.path for file in tree.files if _differs(file, digests[file.path], known)}
+    if known is not None:
+        changed |= known.files.keys() - digests.keys()
+    work = _cpp_work(whole, tree, known, changed)
+    reasons = dict(work.cpp.reasons.most_common())
+    if work.cpp.jobs or work.cpp.alone:
+        _complete(work, find_toolchain())
+    if work.plan is not None and known is not None and _is_mostly_new(work, known):
+        known, work.cpp = None, everything(work.plan)
+    _add_python(work, tree, known, changed, scratch)
+    plan = _Plan(whole, tree, identity, known, digests, work, reasons=reasons)
+    if known is not None:
+        python = {file.path for file in work.python.files} if work.python is not None else set()
+        plan.again = changed | work.cpp.owned | python | set(work.cython)
+        plan.moved = [file for file in tree.files if file.path not in plan.again and _has_moved(file, known)]
+    return plan
 
 
-def _plan_python(tree: Tree, scratch: Path) -> python_part.PythonPlan | None:
-    paths = [f.path for f in tree.files if f.kind == "python" and not f.skip]
-    folder = scratch / "python"
-    folder.mkdir()
-    return python_part.plan_python(tree.root, paths, tree.python_roots, folder) if paths else None
+def _keep_their_ids(tree: Tree, known: _Known) -> bool:
+    """Whether each file has the id that a new index would give it; see `file_id`."""
+    taken: set[int] = set()
+    for file in tree.files:
+        number = file_id(file.path, taken)
+        taken.add(number)
+        if file.path in known.files and known.files[file.path][_ID] != number:
+            return False
+    return True
 
 
-def _plan_cpp(run: _Run, toolchain: tuple[str, ...]) -> CppPlan:
-    tree = run.whole
+def _digest(tree: Tree, file: SourceFile, known: _Known | None) -> str:
+    """The file's content hash; the known one of a file with the same size and time."""
+    if known is not None and file.path in known.files:
+        row = known.files[file.path]
+        if (row[_SIZE], row[_MTIME]) == (file.size, file.mtime_ns) and not file.skip and row[_SHA256]:
+            return str(row[_SHA256])
+    return _sha256(tree.root, file)
+
+
+def _differs(file: SourceFile, digest: str, known: _Known | None) -> bool:
+    """Whether the file's facts may have changed by itself."""
+    row = known.files.get(file.path) if known is not None else None
+    if row is None:
+        return True
+    skipped = row[_DETAIL] if row[_STATUS] == Status.SKIPPED else ""
+    return (row[_LANG], row[_SHA256], skipped) != (_LANG_OF[file.kind], digest, file.skip)
+
+
+def _has_moved(file: SourceFile, known: _Known) -> bool:
+    row = known.files[file.path]
+    return (row[_SIZE], row[_MTIME], row[_GUARD]) != (file.size, file.mtime_ns, file.guard)
+
+
+def _cpp_work(whole: Tree, tree: Tree, known: _Known | None, changed: set[str]) -> Work:
+    """The C++ half; the options of the compiler's own headers are added when something is to be parsed."""
+    units = [f.path for f in whole.files if f.kind == "unit" and not f.skip]
+    headers = [f.path for f in whole.files if f.kind == "header" and not f.skip]
+    if not any(f.kind in ("unit", "header") and not f.skip for f in tree.files):
+        return Work(None, None, CppWork(), None, (), "none")
     arguments = [
-        f"-std={tree.cpp_std}",
-        *(f"-I{folder}" for folder in tree.include_dirs),
-        *(f"-D{define}" for define in tree.defines),
-        *toolchain,
-        "-ferror-limit=0",
-        "-w",
-        "-fno-spell-checking",
+        f"-std={whole.cpp_std}",
+        *(f"-I{folder}" for folder in whole.include_dirs),
+        *(f"-D{define}" for define in whole.defines),
     ]
-    units = [f.path for f in tree.files if f.kind == "unit" and not f.skip]
-    headers = [f.path for f in tree.files if f.kind == "header" and not f.skip]
-    wanted = frozenset(f.path for f in run.tree.files if not f.skip)
-    return plan_cpp(tree.root, units, headers, tree.include_dirs, arguments, wanted)
+    scan = IncludeScan(whole.root, frozenset((*units, *headers)), whole.include_dirs)
+    wanted = frozenset(f.path for f in tree.files if not f.skip)
+    pch = next((u.job.owned for u in known.records.units if u.origin == PCH), ()) if known is not None else ()
+    plan = plan_cpp(whole.root, units, headers, whole.include_dirs, arguments, wanted, scan, pch)
+    cpp = everything(plan) if known is None else what_to_parse(plan, scan, known.records, changed)
+    return Work(plan, scan, cpp, None, (), known.meta["clang"] if known is not None else "none")
 
 
-# extraction
-
-_worker_plan: list[CppPlan] = []
-
-
-def _initialize_worker(plan: CppPlan | None) -> None:
-    if plan is not None:
-        _worker_plan.append(plan)
-        die_on_crash()
+def _complete(work: Work, toolchain: Toolchain) -> None:
+    assert work.plan is not None
+    arguments = (*work.plan.arguments, *toolchain.arguments, "-ferror-limit=0", "-w", "-fno-spell-checking")
+    work.plan = replace(work.plan, arguments=arguments)
+    work.clang = toolchain.version
 
 
-def _pch_task(folder: Path) -> Pch:
-    return build_pch(_worker_plan[0], folder)
+def _is_mostly_new(work: Work, known: _Known) -> bool:
+    """Whether most units are to be parsed again, or were parsed by another libclang, or with other compiler headers."""
+    assert work.plan is not None
+    if not work.cpp.jobs and not work.cpp.alone:
+        return False
+    if (known.meta["clang"], known.meta["flags"]) != (work.clang, " ".join(work.plan.arguments)):
+        return True
+    return len(work.cpp.jobs) > max(_MOST_UNITS * len(work.plan.jobs), _FEW_UNITS)
 
 
-def _cpp_task(job: UnitJob, pch: Pch) -> UnitResult:
-    return index_unit(_worker_plan[0], pch, job)
+def _add_python(work: Work, tree: Tree, known: _Known | None, changed: set[str], scratch: Path) -> None:
+    """The Python half: the type checker reads all files or none, for any may say what a name in another is."""
+    paths = {kind: [f.path for f in tree.files if f.kind == kind and not f.skip] for kind in ("python", "cython")}
+    suffixes = {"python": (".py", ".pyi"), "cython": (".pyx", ".pxi", ".pxd")}
+    stale = {kind: known is None or any(p.endswith(suffixes[kind]) for p in changed) for kind in paths}
+    if stale["python"] and paths["python"]:
+        folder = scratch / "python"
+        folder.mkdir()
+        work.python = python_part.plan_python(tree.root, paths["python"], tree.python_roots, folder)
+    if stale["cython"]:
+        work.cython = tuple(paths["cython"])
 
 
-def _unit_task(job: UnitJob, pch: Pch) -> Task:
-    return Task(job.main or "headers", _cpp_task, (job, pch), job.owned)
+# what to write
 
 
-def _python_task(job: python_part.PythonJob) -> Task:
-    return Task("python", python_part.extract_python, (job,), tuple(file.path for file in job.files))
+def _announce(plan: _Plan, builder: IndexBuilder) -> None:
+    """Give every source file its row; those out of scope get their final status now."""
+    if isinstance(builder, IndexUpdater) and plan.base is not None:
+        for path in sorted(plan.base.files.keys() - plan.digests.keys()):
+            builder.remove_file(path)
+        for file in plan.moved:
+            builder.keep_file(file.path, file.size, file.mtime_ns, file.guard)
+    for file in plan.tree.files:
+        if plan.base is not None and file.path not in plan.again:
+            continue
+        digest = plan.digests[file.path]
+        builder.add_file(file.path, _LANG_OF[file.kind], digest, file.size, file.mtime_ns, file.guard)
+        if file.skip:
+            builder.set_status(file.path, Status.SKIPPED, file.skip, 0)
 
 
-def _submit_first(run: _Run, workers: Workers, folder: Path) -> None:
-    """Queue the precompiled header, and what does not wait for it."""
-    jobs = run.plan.jobs if run.plan is not None else ()
-    if run.plan is not None and run.plan.pch_headers and any(job.use_pch for job in jobs):
-        workers.submit([Task("common headers", _pch_task, (folder,), ())])
-    else:
-        _submit_units(run, workers, Pch("", "no common header"))
-    workers.submit(_unit_task(job, NO_PCH) for job in jobs if not job.use_pch)
-    cython = tuple(f.path for f in run.tree.files if f.kind == "cython" and not f.skip)
-    if cython:
-        workers.submit([Task("cython", python_part.extract_cython, (run.tree.root, cython), cython)])
+def _says_the_same(plan: _Plan) -> bool:
+    assert plan.base is not None
+    return all(plan.base.meta.get(key) == value for key, value in _description(plan.tree, plan.part))
 
 
-def _submit_units(run: _Run, workers: Workers, pch: Pch) -> None:
-    run.pch = pch
-    if run.plan is not None:
-        workers.submit(_unit_task(job, pch) for job in run.plan.jobs if job.use_pch)
-
-
-def _extract(
-    run: _Run, workers: Workers, python: python_part.PythonPlan | None, types: Future[str] | None, progress: Progress
-) -> None:
-    """Feed the workers and store what comes back, until nothing is left to do."""
-    waiting = types is not None
-    while workers.busy or waiting:
-        if waiting and types is not None and python is not None and (types.done() or not workers.busy):
-            reason = types.result()
-            if reason:
-                run.warnings.append(f"Python types are missing: {reason}")
-            workers.submit(_python_task(job) for job in python_part.python_jobs(python))
-            waiting = False
-        for task, result, problem in workers.finished(_POLL_SECONDS):
-            _receive(run, workers, task, result, problem)
-            progress(workers.done, workers.total, task.label)
-
-
-def _receive(run: _Run, workers: Workers, task: Task, result: object, problem: Failure | None) -> None:
-    if problem is not None:
-        _failed(run, workers, task, problem)
-        return
-    if isinstance(result, Pch):
-        if not result.path:
-            run.warnings.append(f"{_NO_PCH_WARNING}: {result.problem}")
-        _submit_units(run, workers, result)
-        return
-    if isinstance(result, UnitResult):
-        run.call_expressions += result.call_expressions
-        workers.submit(_unit_task(alone(path), NO_PCH) for path in result.unreached)
-        facts = result.facts
-    else:
-        assert isinstance(result, list)
-        facts = result
-    for one in facts:
-        _store(run, one)
-
-
-def _failed(run: _Run, workers: Workers, task: Task, problem: Failure) -> None:
-    """Try the task's files once more, each by itself, so that one of them costs only itself; then they are failed."""
-    if task.run is _pch_task:
-        run.warnings.append(f"{_NO_PCH_WARNING}: {problem.words}")
-        _submit_units(run, workers, Pch("", problem.words))
-        return
-    again = [] if run.retried.keys() & set(task.paths) else _file_by_file(task, problem)
-    if again:
-        run.retried.update(dict.fromkeys(task.paths, problem.words))
-        run.warnings.append(f"{task.label}: {problem.words}; tried again file by file")
-        workers.submit(again)
-        return
-    for path in task.paths:
-        run.builder.set_status(path, Status.FAILED, problem.words, 0)
-
-
-def _file_by_file(task: Task, problem: Failure) -> list[Task]:
-    """A task for each file of the failed one, units without the precompiled header; none where it would end alike."""
-    if len(task.paths) == 1 and not problem.crashed:
-        return []
-    if task.run is _cpp_task:
-        return [_unit_task(alone(path), NO_PCH) for path in task.paths]
-    if task.run is python_part.extract_python:
-        batch: python_part.PythonJob = task.arguments[0]
-        return [_python_task(replace(batch, files=(file,))) for file in batch.files]
-    return []
-
-
-def _store(run: _Run, facts: FileFacts) -> None:
-    run.builder.add_facts(facts)
-    status, detail = facts.status, facts.detail
-    if facts.path in run.retried and status is Status.OK:
-        status, detail = Status.DEGRADED, f"read on a second try, by itself; before, {run.retried[facts.path]}"
-    run.builder.set_status(facts.path, status, detail, facts.lines)
-
-
-def _meta(run: _Run, identity: dict[str, str], clang: str, started: float) -> list[tuple[str, str]]:
-    tree = run.tree
+def _description(tree: Tree, part: str) -> list[tuple[str, str]]:
     return [
-        *identity.items(),
-        ("clang", clang),
         ("project", tree.project),
-        ("only", "" if tree is run.whole else "part of the tree"),
+        ("only", part),
         ("tvm_version", tree.version),
         ("commit", tree.commit),
         ("era", tree.era),
-        ("flags", " ".join(run.plan.arguments) if run.plan is not None else ""),
+        ("notes", json.dumps(tree.notes)),
+    ]
+
+
+def _meta(plan: _Plan, outcome: Outcome, doubts: list[str], started: float) -> list[tuple[str, str]]:
+    records = outcome.records.units
+    items = [
+        *plan.identity.items(),
+        *_description(plan.tree, plan.part),
         ("indexed_at", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())),
         ("seconds", f"{time.monotonic() - started:.1f}"),
-        ("call_expressions", str(run.call_expressions)),
-        ("pch", run.pch.problem or ("none" if not run.pch.path else "ok")),
-        ("warnings", json.dumps(run.warnings)),
+        ("call_expressions", str(sum(unit.call_expressions for unit in records))),
+        ("warnings", json.dumps([*plan.tree.notes, *outcome.warnings, *doubts])),
     ]
+    work = plan.work
+    if plan.base is None or work.cpp.jobs or work.cpp.alone:
+        flags = " ".join(work.plan.arguments) if work.plan is not None else ""
+        items += [("clang", work.clang), ("flags", flags)]
+    if plan.base is None or outcome.pch:
+        items.append(("pch", outcome.pch or "none"))
+    return items

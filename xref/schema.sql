@@ -20,6 +20,13 @@ CREATE TABLE location(
     symbol_id INTEGER NOT NULL, kind TEXT NOT NULL, file_id INTEGER NOT NULL, line INTEGER NOT NULL,
     col INTEGER NOT NULL, end_line INTEGER NOT NULL);
 
+-- All that is said of a symbol which more than one place declares: the best of it is the symbol's row.
+CREATE TABLE claim(
+    symbol_id INTEGER NOT NULL, file_id INTEGER NOT NULL, lang TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
+    qualname TEXT NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL, end_line INTEGER NOT NULL,
+    signature TEXT NOT NULL, doc TEXT NOT NULL, parent_id INTEGER, is_definition INTEGER NOT NULL,
+    linkage TEXT NOT NULL, access TEXT NOT NULL);
+
 CREATE TABLE relation(
     from_id INTEGER NOT NULL, kind TEXT NOT NULL, to_id INTEGER NOT NULL, file_id INTEGER NOT NULL,
     step TEXT NOT NULL DEFAULT '', PRIMARY KEY(from_id, kind, to_id, file_id, step)) WITHOUT ROWID;
@@ -58,6 +65,11 @@ CREATE TABLE attribute_read(
 CREATE TABLE key_relation(
     registry TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL, other TEXT NOT NULL, file_id INTEGER,
     step TEXT NOT NULL DEFAULT '');
+
+-- What the index was made from, for the next time: see xref/records.py.
+CREATE TABLE source(id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
+    sha256 TEXT NOT NULL, resolution TEXT NOT NULL);
+CREATE TABLE unit(id INTEGER PRIMARY KEY, record TEXT NOT NULL, sources TEXT NOT NULL);
 
 CREATE TABLE run(
     id TEXT PRIMARY KEY, command TEXT NOT NULL, started TEXT NOT NULL, tvm_version TEXT NOT NULL,

@@ -6,30 +6,40 @@ connection to a finished index and refuses anything else with a message that say
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import glob
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import resources
+from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
-from xref.model import ExitCode, FileFacts, Id, Lang, Status, Symbol, UseStatus, XrefError, symbol_id
+from xref.claims import Claim, file_id, merged, symbol_identity
+from xref.locking import disk_errors, exclusive
+from xref.model import ExitCode, FileFacts, Id, Lang, Status, UseStatus, XrefError
 
 SCHEMA_VERSION = 2
 """PRAGMA user_version of an index. Raised whenever a public view changes; there is no migration: index again."""
 
-FORMAT = "2"
+FORMAT = "3"
 """The form of the inner tables, which are no contract: an index of another form answers questions still, but is made
 again as a whole instead of being brought up to date."""
 
-_CACHE_KIB = 256 * 1024
-_NO_PLACE = (
-    errno.EACCES, errno.EROFS, errno.ENOENT, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.EEXIST,
-    errno.ENAMETOOLONG, errno.ELOOP,
+_PRAGMAS = (
+    "page_size = 8192", "journal_mode = OFF", "synchronous = OFF", f"cache_size = -{256 * 1024}",
+    "temp_store = MEMORY", "locking_mode = EXCLUSIVE",
 )  # fmt: skip
+"""For a file that nobody else opens, and that is thrown away when anything goes wrong."""
+SEARCHED_NAMES = "SELECT min(id), name FROM symbol WHERE kind NOT IN ('local', 'parameter')"
+"""The names that questions are completed and corrected from, each once."""
+_USES_OF_SYMBOLS = (
+    ("location", "symbol_id"), ("ref", "symbol_id"), ("call", "callee_id"), ("call", "caller_id"),
+    ("symbol", "parent_id"), ("relation", "from_id"), ("relation", "to_id"), ("key_def", "symbol_id"),
+    ("key_use", "in_symbol_id"), ("unresolved_call", "in_symbol_id"),
+)  # fmt: skip
+_Row = TypeVar("_Row")
 
 
 def open_index(path: Path) -> sqlite3.Connection:
@@ -65,88 +75,6 @@ def read_meta(db: sqlite3.Connection) -> dict[str, str]:
     return dict(db.execute("SELECT key, value FROM meta"))
 
 
-@contextmanager
-def exclusive(path: Path) -> Iterator[None]:
-    """Hold the right to write the index at `path`; the lock file beside it names the holder's pid.
-
-    The lock is the kernel's (flock), so that a lock file whose process is gone, however it went, holds nobody up.
-    Raises `XrefError` (exit code 5) when another indexer is at work, or when the folder cannot be written.
-    """
-    lock = path.with_name(path.name + ".lock")
-    with disk_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = None
-        while handle is None:
-            handle = _lock(lock, path)
-    try:
-        yield
-    finally:
-        lock.unlink(missing_ok=True)
-        os.close(handle)
-
-
-def _lock(lock: Path, path: Path) -> int | None:
-    """The locked file's descriptor; None when its last holder removed the file just now, so that it locks nothing."""
-    handle = os.open(lock, os.O_CREAT | os.O_RDWR, 0o644)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if not _is_same_file(handle, lock):
-            os.close(handle)
-            return None
-        try:
-            os.ftruncate(handle, 0)
-            os.write(handle, str(os.getpid()).encode("ascii"))
-        except OSError:
-            lock.unlink(missing_ok=True)
-            raise
-    except BlockingIOError:
-        holder = os.read(handle, 20).decode("ascii", "replace") or "unknown"
-        os.close(handle)
-        raise XrefError(
-            f"another indexer (pid {holder}) is writing {path}: wait for it, or name another --db",
-            ExitCode.UNUSABLE_INPUT,
-        ) from None
-    except OSError:
-        os.close(handle)
-        raise
-    return handle
-
-
-def _is_same_file(handle: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(handle), os.stat(path))
-    except FileNotFoundError:
-        return False
-
-
-@contextmanager
-def disk_errors(path: Path) -> Iterator[None]:
-    """Turn "the disk is full" and "no index can be there" into an `XrefError` (exit code 5) that names the file."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        if "full" in str(error):
-            raise XrefError(
-                f"{path}: the disk is full; free space, or name a --db elsewhere", ExitCode.UNUSABLE_INPUT
-            ) from error
-        if "readonly" in str(error) or "unable to open" in str(error) or "disk I/O" in str(error):
-            raise XrefError(
-                f"{path} cannot be written ({error}): name a --db elsewhere", ExitCode.UNUSABLE_INPUT
-            ) from error
-        raise
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise XrefError(
-                f"{path}: the disk is full; free space, or name a --db elsewhere", ExitCode.UNUSABLE_INPUT
-            ) from error
-        if error.errno in _NO_PLACE:
-            reason = f"{error.filename} is no folder" if error.errno == errno.EEXIST else error.strerror
-            raise XrefError(
-                f"{path} cannot be written ({reason}): name a --db elsewhere", ExitCode.UNUSABLE_INPUT
-            ) from error
-        raise
-
-
 class IndexBuilder:
     """A new index, invisible until `publish`. Use as a context manager: leaving without `publish` removes every trace.
 
@@ -158,7 +86,8 @@ class IndexBuilder:
         self._partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
         self._published = False
         self._file_ids: dict[str, int] = {}
-        self._symbols: dict[Id, tuple[int, int | None, Lang, Symbol]] = {}
+        self._taken: set[int] = set()
+        self._claims: dict[Id, list[Claim]] = {}
 
     def __enter__(self) -> IndexBuilder:
         self._lock = exclusive(self.path)
@@ -166,23 +95,23 @@ class IndexBuilder:
         try:
             with disk_errors(self.path):
                 self._remove_stale()
+                self._prepare()
                 self.db = sqlite3.connect(self._partial, isolation_level=None)
-                for pragma in (
-                    "page_size = 8192",
-                    "journal_mode = OFF",
-                    "synchronous = OFF",
-                    f"cache_size = -{_CACHE_KIB}",
-                    "temp_store = MEMORY",
-                    "locking_mode = EXCLUSIVE",
-                ):
+                for pragma in _PRAGMAS:
                     self.db.execute(f"PRAGMA {pragma}")
-                self.db.executescript(_sql("schema.sql"))
-                self.db.execute("BEGIN")
+                self._begin()
         except BaseException:
             self._discard()
             self._lock.__exit__(None, None, None)
             raise
         return self
+
+    def _prepare(self) -> None:
+        """Make the file at `_partial`, where the new index does not start from nothing."""
+
+    def _begin(self) -> None:
+        self.db.executescript(_sql("schema.sql"))
+        self.db.execute("BEGIN")
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         try:
@@ -208,14 +137,18 @@ class IndexBuilder:
             yield self.db
 
     def add_file(self, path: str, lang: Lang, sha256: str, size: int, mtime_ns: int, guard: str = "") -> None:
-        """Announce a file of the tree; until facts arrive it counts as failed, so that no file is lost silently."""
+        """Announce a file of the tree; until facts arrive it counts as failed, so that no file is lost silently.
+
+        Announce files in the order of their paths: of two whose paths have one hash, the later gets the next number.
+        """
+        self._file_ids[path] = file_id(path, self._taken)
+        self._taken.add(self._file_ids[path])
         with self.writing() as db:
-            cursor = db.execute(
-                "INSERT INTO file(path, lang, lines, sha256, size, mtime_ns, status, detail, guard)"
-                " VALUES (?, ?, 0, ?, ?, ?, 'failed', 'no facts arrived', ?)",
-                (path, lang, sha256, size, mtime_ns, guard),
+            db.execute(
+                "INSERT INTO file(id, path, lang, lines, sha256, size, mtime_ns, status, detail, guard)"
+                " VALUES (?, ?, ?, 0, ?, ?, ?, 'failed', 'no facts arrived', ?)",
+                (self._file_ids[path], path, lang, sha256, size, mtime_ns, guard),
             )
-            self._file_ids[path] = int(cursor.lastrowid or 0)
 
     def set_status(self, path: str, status: Status, detail: str, lines: int) -> None:
         """State how far `path` could be read."""
@@ -231,11 +164,11 @@ class IndexBuilder:
 
     def add_facts(self, facts: FileFacts) -> None:
         """Store what one file yields; its status is set by `set_status`. The file must be announced."""
-        file_id = self._file_ids[facts.path]
+        owner = self._file_ids[facts.path]
         for symbol in facts.symbols:
-            self._merge(symbol_identity(symbol), file_id, facts.lang, symbol)
+            self._claim(Claim(facts.path, owner, facts.lang, symbol))
         for symbol in facts.externals:
-            self._merge(symbol_identity(symbol), None, facts.lang, symbol._replace(is_definition=False))
+            self._claim(Claim("", None, facts.lang, symbol._replace(is_definition=False)))
         with self.writing() as db:
             db.executemany(
                 "INSERT INTO location VALUES (?, ?, ?, ?, ?, ?)",
@@ -243,7 +176,7 @@ class IndexBuilder:
                     (
                         symbol_identity(s),
                         "definition" if s.is_definition else "declaration",
-                        file_id,
+                        owner,
                         s.line,
                         s.col,
                         s.end_line,
@@ -253,25 +186,25 @@ class IndexBuilder:
             )
             db.executemany(
                 "INSERT INTO ref VALUES (?, ?, ?, ?, ?, ?)",
-                ((r.symbol, file_id, r.line, r.col, r.role, r.within) for r in facts.refs),
+                ((r.symbol, owner, r.line, r.col, r.role, r.within) for r in facts.refs),
             )
             db.executemany(
                 "INSERT INTO call VALUES (?, ?, ?, ?, ?, ?, ?, '')",
-                ((c.caller, c.callee, c.evidence, file_id, c.line, c.col, c.via) for c in facts.calls),
+                ((c.caller, c.callee, c.evidence, owner, c.line, c.col, c.via) for c in facts.calls),
             )
             db.executemany(
-                "INSERT INTO unresolved_call VALUES (?, ?, ?, ?, ?, ?, '')", ((file_id, *u) for u in facts.unresolved)
+                "INSERT INTO unresolved_call VALUES (?, ?, ?, ?, ?, ?, '')", ((owner, *u) for u in facts.unresolved)
             )
             db.executemany(
-                "INSERT INTO dependent_call VALUES (?, ?, ?, ?, ?, ?, ?, ?)", ((file_id, *d) for d in facts.dependent)
+                "INSERT INTO dependent_call VALUES (?, ?, ?, ?, ?, ?, ?, ?)", ((owner, *d) for d in facts.dependent)
             )
             db.executemany(
-                "INSERT OR IGNORE INTO relation VALUES (?, ?, ?, ?, '')", ((*r, file_id) for r in facts.relations)
+                "INSERT OR IGNORE INTO relation VALUES (?, ?, ?, ?, '')", ((*r, owner) for r in facts.relations)
             )
-            db.executemany("INSERT INTO include VALUES (?, ?, ?)", ((file_id, *i) for i in facts.includes))
+            db.executemany("INSERT INTO include VALUES (?, ?, ?)", ((owner, *i) for i in facts.includes))
             db.executemany(
                 "INSERT INTO key_def VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                ((k.registry, k.name, k.side, file_id, k.line, k.symbol, k.guard, k.note) for k in facts.key_defs),
+                ((k.registry, k.name, k.side, owner, k.line, k.symbol, k.guard, k.note) for k in facts.key_defs),
             )
             db.executemany(
                 "INSERT INTO key_use VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'direct', '')",
@@ -280,7 +213,7 @@ class IndexBuilder:
                         k.registry,
                         k.name,
                         k.side,
-                        file_id,
+                        owner,
                         k.line,
                         k.col,
                         k.within,
@@ -294,54 +227,40 @@ class IndexBuilder:
             )
             db.executemany(
                 "INSERT INTO attribute_read VALUES (?, ?, ?, ?, ?, ?)",
-                ((r.name, r.receiver, file_id, r.line, r.col, r.within) for r in facts.attribute_reads),
+                ((r.name, r.receiver, owner, r.line, r.col, r.within) for r in facts.attribute_reads),
             )
 
-    def _merge(self, id_: Id, file_id: int | None, lang: Lang, symbol: Symbol) -> None:
-        """Keep the best row: a definition before a declaration before an external, then the first in path order."""
-        rank = (2 if symbol.is_definition else 1) if file_id is not None else 0
-        known = self._symbols.get(id_)
-        if known is None:
-            self._symbols[id_] = (rank, file_id, lang, symbol)
+    def _claim(self, claim: Claim) -> None:
+        id_ = symbol_identity(claim.symbol)
+        known = self._claims.setdefault(id_, [])
+        if not known:
+            known.append(claim)
             return
-        old_rank, old_file, old_lang, old = known
-        if old.key != symbol.key:
-            raise XrefError(f"two symbols hash to one id: {old.key} and {symbol.key}; please report this", 1)
-        if (rank, -(file_id or 0), -symbol.line) > (old_rank, -(old_file or 0), -old.line):
-            best, other, choice = symbol, old, (rank, file_id, lang)
-        else:
-            best, other, choice = old, symbol, (old_rank, old_file, old_lang)
-        if not best.doc and other.doc:
-            best = best._replace(doc=other.doc)
-        self._symbols[id_] = (*choice, best)
+        check_key(id_, known[0].symbol.key, claim.symbol.key)
+        if claim.file_id is not None and known[0].file_id is not None:
+            known.append(claim)
+        elif claim.file_id is not None or known[0].file_id is None:
+            known[0] = merged((known[0], claim))
 
     def flush_symbols(self) -> None:
-        """Write the symbols, once, after the last facts."""
+        """Write the symbols, once, after the last facts; of one that several places declare, all of it is kept."""
         with self.writing() as db:
-            db.executemany(
-                "INSERT INTO symbol VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    (
-                        id_,
-                        s.key,
-                        lang,
-                        s.kind,
-                        s.name,
-                        s.qualname,
-                        file_id if file_id is not None else self._file_ids.get(s.path),
-                        s.line,
-                        s.col,
-                        s.end_line,
-                        s.signature,
-                        s.doc,
-                        s.parent,
-                        s.is_definition,
-                        s.linkage,
-                        s.access,
-                    )
-                    for id_, (_, file_id, lang, s) in sorted(self._symbols.items())
-                ),
-            )
+            rows = ((id_, claims, merged(claims) if len(claims) > 1 else claims[0])
+                    for id_, claims in sorted(self._claims.items()))  # fmt: skip
+            for batch in _batches(rows, 10_000):
+                self._insert_symbols(db, ((id_, best) for id_, _, best in batch))
+                insert_claims(db, ((id_, claim) for id_, all_, _ in batch if len(all_) > 1 for claim in all_))
+
+    def _insert_symbols(self, db: sqlite3.Connection, symbols: Iterable[tuple[Id, Claim]]) -> None:
+        db.executemany(
+            "INSERT OR REPLACE INTO symbol VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                (id_, s.key, lang, s.kind, s.name, s.qualname,
+                 file_id if file_id is not None else self._file_ids.get(s.path), s.line, s.col, s.end_line,
+                 s.signature, s.doc, s.parent, s.is_definition, s.linkage, s.access)
+                for id_, (_, file_id, lang, s) in symbols
+            ),
+        )  # fmt: skip
 
     def set_meta(self, items: Iterable[tuple[str, str]]) -> None:
         """Write facts about the index itself; a known key is overwritten."""
@@ -353,24 +272,58 @@ class IndexBuilder:
         with self.writing() as db:
             db.execute("COMMIT")
             db.executescript(_sql("indexes.sql"))
-            db.execute(
-                "INSERT INTO name_trigram(rowid, name) SELECT min(id), name FROM symbol"
-                " WHERE kind NOT IN ('local', 'parameter') GROUP BY name"
-            )
+            drop_unused(db)
+            db.execute(f"INSERT INTO name_trigram(rowid, name) {SEARCHED_NAMES} GROUP BY name")
             db.execute("ANALYZE")
-            db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            db.close()
-            with open(self._partial, "rb+") as stream:
-                os.fsync(stream.fileno())
-            os.replace(self._partial, self.path)
-            self._published = True
-            for suffix in ("-wal", "-shm", "-journal"):
-                self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+            self._swap_in(db)
+
+    def _swap_in(self, db: sqlite3.Connection) -> None:
+        db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        db.close()
+        with open(self._partial, "rb+") as stream:
+            os.fsync(stream.fileno())
+        os.replace(self._partial, self.path)
+        self._published = True
+        for suffix in ("-wal", "-shm", "-journal"):
+            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
 
 
-def symbol_identity(symbol: Symbol) -> Id:
-    """The id of `symbol`, from its key."""
-    return symbol_id(symbol.key)
+def insert_claims(db: sqlite3.Connection, claims: Iterable[tuple[Id, Claim]]) -> None:
+    """Keep what places say of symbols, so that the best row can be found again without them."""
+    db.executemany(
+        "INSERT INTO claim VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            (id_, file_id, lang, s.kind, s.name, s.qualname, s.line, s.col, s.end_line, s.signature, s.doc, s.parent,
+             s.is_definition, s.linkage, s.access)
+            for id_, (_, file_id, lang, s) in claims
+        ),
+    )  # fmt: skip
+
+
+def check_key(id_: Id, known: str, key: str) -> None:
+    """Raise `XrefError` when two keys have one id."""
+    if known != key:
+        raise XrefError(f"two symbols hash to one id ({id_}): {known} and {key}; please report this", 1)
+
+
+def drop_unused(db: sqlite3.Connection) -> list[tuple[Id, str]]:
+    """Remove symbols that no file declares and nothing refers to any more, and then those that enclosed them.
+
+    Returns the id and name of each.
+    """
+    unused = " AND ".join(
+        f"NOT EXISTS (SELECT 1 FROM {table} x WHERE x.{column} = symbol.id)" for table, column in _USES_OF_SYMBOLS
+    )
+    dropped: list[tuple[Id, str]] = []
+    while found := db.execute(f"SELECT id, name FROM symbol WHERE line = 0 AND {unused}").fetchall():
+        db.executemany("DELETE FROM symbol WHERE id = ?", ((id_,) for id_, _ in found))
+        dropped += found
+    return dropped
+
+
+def _batches(rows: Iterator[_Row], size: int) -> Iterator[list[_Row]]:
+    while batch := list(islice(rows, size)):
+        yield batch
 
 
 def _sql(name: str) -> str:

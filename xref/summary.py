@@ -32,6 +32,12 @@ class IndexSummary:
     key_uses: dict[str, int] = field(default_factory=dict)
     dangling: list[tuple[str, str, str, int]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    is_update: bool = False
+    """Whether an earlier index was brought up to date, instead of a new one made."""
+    reread: dict[str, int] = field(default_factory=dict)
+    """What was read in this run: C++ units (headers by themselves included), Python and Cython files."""
+    reasons: dict[str, int] = field(default_factory=dict)
+    """Why C++ that an earlier index knew was read again -> number of units."""
 
     @property
     def exit_code(self) -> int:

@@ -49,6 +49,7 @@ class CXSourceRangeList(Structure):
 
 
 VISITOR = CFUNCTYPE(c_int, CXCursor, CXCursor, c_void_p)
+_INCLUSION_VISITOR = CFUNCTYPE(None, c_void_p, c_void_p, c_uint, c_void_p)
 CONTINUE, RECURSE = 1, 2
 
 DETAILED_PREPROCESSING_RECORD = 0x01
@@ -117,6 +118,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     ),
     "clang_getFileName": (CXString, (c_void_p,)),
     "clang_getFile": (c_void_p, (c_void_p, c_char_p)),
+    "clang_getInclusions": (None, (c_void_p, c_void_p, c_void_p)),
     "clang_getIncludedFile": (c_void_p, (CXCursor,)),
     "clang_getSkippedRanges": (POINTER(CXSourceRangeList), (c_void_p, c_void_p)),
     "clang_disposeSourceRangeList": (None, (POINTER(CXSourceRangeList),)),
@@ -238,6 +240,17 @@ class TranslationUnit:
                 result.append(Diagnostic(severity, message, name, line))
             library.clang_disposeDiagnostic(diagnostic)
         return result
+
+    def included(self) -> list[str]:
+        """The names of all files that the unit consists of, its own included, those of a precompiled header not."""
+        library = load()
+        names: list[str] = []
+
+        def collect(file: int, _stack: object, _depth: int, _data: object) -> None:
+            names.append(text(library.clang_getFileName(file)))
+
+        library.clang_getInclusions(self.handle, ctypes.cast(_INCLUSION_VISITOR(collect), c_void_p), None)
+        return names
 
     def skipped_lines(self, path: str) -> list[tuple[int, int]]:
         """The line ranges of `path` that the preprocessor left out (first line = the directive before them)."""

@@ -6,15 +6,17 @@ out not to reach is parsed alone afterwards. docs/design.md, "Pipeline", has the
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
+from xref.cpp.includes import IncludeScan
+
 _PCH_SHARE = 0.04
 """A public header that this share of the units includes goes into the precompiled header (25 of TVM main's 651)."""
+_PCH_KEPT = 0.9
+"""A precompiled header that shares less with the one to make is made anew."""
 _LANGUAGES = {"mm": "objective-c++", "cu": "cuda", "cuh": "cuda"}
 _HEADER_SUFFIXES = (".h", ".hpp", ".hh", ".cuh")
 _UMBRELLA_SIZE = 130
@@ -42,6 +44,11 @@ class UnitJob:
             return self.owned
         return (self.main,) if self.main.endswith(_HEADER_SUFFIXES) else ()
 
+    @property
+    def may_use_pch(self) -> bool:
+        """Whether the precompiled header, if there is one, takes part in the parse."""
+        return self.use_pch and self.language == "c++"
+
 
 @dataclass(frozen=True)
 class CppPlan:
@@ -64,15 +71,21 @@ def plan_cpp(
     include_dirs: Iterable[str],
     arguments: Iterable[str],
     wanted: frozenset[str] | None = None,
+    scan: IncludeScan | None = None,
+    old_pch: tuple[str, ...] = (),
 ) -> CppPlan:
     """The plan for `units` and `headers` (tree-relative); `include_dirs` are absolute, in order. `wanted` restricts the
-    files that are parsed for their facts, not what is known of the tree."""
+    files that are parsed for their facts, not what is known of the tree. `scan` knows the tree's #include lines.
+
+    `old_pch` is the precompiled header of an earlier index of this tree. It is kept while its headers are there and
+    most of what it should hold is in it: facts do not depend on it, and a new one has every unit parsed again.
+    """
     units, headers = sorted(units), sorted(headers)
     known = frozenset((*units, *headers))
-    prefix = str(root).rstrip("/") + "/"
-    folders = [d[len(prefix) :] + "/" if d != str(root) else "" for d in include_dirs if f"{d}/".startswith(prefix)]
+    scan = scan or IncludeScan(root, known, include_dirs)
+    folders = list(scan.folders)
     public_folders = tuple(f for f in folders if f.rstrip("/").rsplit("/", 1)[-1] == "include")
-    graph = {path: _includes(root, path, folders, known) for path in known}
+    graph = scan.graph()
     public = [h for h in headers if h.startswith(public_folders)] if public_folders else []
     private = [h for h in headers if h not in set(public)]
     owners = _claim(units, private, graph)
@@ -89,9 +102,10 @@ def plan_cpp(
         if owned:
             jobs.append(UnitJob(unit, owned, _language(unit), True))
     jobs += [UnitJob(header, (header,), _language(header), True) for header in alone_headers]
-    return CppPlan(
-        str(root), known, tuple(arguments), _pch_headers(units, graph, frozenset(public), folders), tuple(jobs)
-    )
+    pch = _pch_headers(units, graph, frozenset(public), folders)
+    if _still_good(old_pch, pch, {_spelled(header, folders) for header in public}):
+        pch = old_pch
+    return CppPlan(str(root), known, tuple(arguments), pch, tuple(jobs))
 
 
 def alone(path: str) -> UnitJob:
@@ -101,36 +115,6 @@ def alone(path: str) -> UnitJob:
 
 def _language(unit: str) -> str:
     return _LANGUAGES.get(unit.rsplit(".", 1)[-1], "c++")
-
-
-def _includes(root: Path, path: str, folders: list[str], known: frozenset[str]) -> list[str]:
-    """The tree's files that `path` names in its #include lines, resolved as a compiler would."""
-    try:
-        source = (root / path).read_bytes()
-    except OSError:
-        return []
-    here = path.rsplit("/", 1)[0] + "/" if "/" in path else ""
-    result = []
-    for raw in _INCLUDE.findall(source):
-        name = raw.decode("utf-8", "replace")
-        for folder in (here, *folders):
-            candidate = _normal(folder + name)
-            if candidate in known:
-                result.append(candidate)
-                break
-    return result
-
-
-def _normal(path: str) -> str:
-    parts: list[str] = []
-    for part in path.split("/"):
-        if part == "..":
-            if not parts:
-                return ""
-            parts.pop()
-        elif part not in (".", ""):
-            parts.append(part)
-    return "/".join(parts)
 
 
 def _claim(units: list[str], private: list[str], graph: dict[str, list[str]]) -> dict[str, str]:
@@ -163,9 +147,15 @@ def _pch_headers(
     floor = max(3, int(len(units) * _PCH_SHARE))
     chosen = [(header, n) for header, n in uses.items() if n >= floor]
     chosen.sort(key=lambda item: (-item[1], item[0]))
-    longest = sorted((f for f in folders if f), key=len, reverse=True)
-    spelled = []
-    for header, _ in chosen:
-        folder = next((f for f in longest if header.startswith(f)), "")
-        spelled.append(header[len(folder) :])
-    return tuple(spelled)
+    return tuple(_spelled(header, folders) for header, _ in chosen)
+
+
+def _spelled(header: str, folders: list[str]) -> str:
+    """`header` as an #include names it."""
+    folder = max((f for f in folders if header.startswith(f)), key=len, default="")
+    return header[len(folder) :]
+
+
+def _still_good(old: tuple[str, ...], new: tuple[str, ...], public: set[str]) -> bool:
+    shared = len(set(old) & set(new))
+    return bool(old) and public.issuperset(old) and shared >= _PCH_KEPT * max(len(old), len(new))

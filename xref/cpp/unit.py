@@ -5,6 +5,7 @@ The status of each file is decided here: what libclang could not read is named, 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -45,11 +46,17 @@ _Result = TypeVar("_Result")
 
 @dataclass(slots=True)
 class UnitResult:
-    """The facts of a unit's files; `unreached` are owned headers that the unit turned out not to include."""
+    """The facts of a unit's files; `unreached` are owned headers that the unit turned out not to include.
+
+    `seen` are the files that the parse consisted of, as libclang names them, those of the precompiled header apart;
+    `missing` the headers that it did not find, as written.
+    """
 
     facts: list[FileFacts] = field(default_factory=list)
     unreached: list[str] = field(default_factory=list)
     call_expressions: int = 0
+    seen: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,8 @@ class Pch:
     problem: str = ""
     missing: tuple[str, ...] = ()
     """Headers that the precompiled header could not include: every unit that uses it lacks them too."""
+    seen: tuple[str, ...] = ()
+    """The files that it consists of, as libclang names them."""
 
 
 NO_PCH = Pch("")
@@ -76,27 +85,44 @@ _index: list[Index] = []
 _deep: list[ThreadPoolExecutor] = []
 
 
-def build_pch(plan: CppPlan, folder: Path) -> Pch:
+def build_pch(plan: CppPlan, folder: Path, name: str = "common.pch") -> Pch:
     """Precompile the tree's common headers without function bodies. A header that does not parse is left out.
+
+    Clang believes in the result while none of its files has another size or time, common.h in `folder` included, which
+    therefore has always the same time.
 
     Both this parse and each unit's must keep the detailed preprocessing record, else libclang rejects the file.
     """
     headers = list(plan.pch_headers)
     options = DETAILED_PREPROCESSING_RECORD | INCOMPLETE | FOR_SERIALIZATION | SKIP_FUNCTION_BODIES | KEEP_GOING
-    source, target = folder / "common.h", folder / "common.pch"
+    source, target = folder / "common.h", folder / name
     while headers:
-        source.write_text("".join(f"#include <{h}>\n" for h in headers), encoding="utf-8")
+        _write_in_whole(source, "".join(f"#include <{h}>\n" for h in headers))
         try:
             with Index(False).parse(str(source), ["-x", "c++-header", *plan.arguments], options) as unit:
                 errors = unit.errors()
                 bad = _culprits(plan, headers, errors) if not _missing(errors) else set()
                 if not bad:
                     unit.save(target)
-                    return Pch(str(target), _summary(errors, plan.root) if errors else "", tuple(_missing(errors)))
+                    problem = _summary(errors, plan.root) if errors else ""
+                    return Pch(str(target), problem, tuple(_missing(errors)), _seen(unit, source))
         except (ParseError, OSError) as error:
             return Pch("", str(error))
         headers = [h for h in headers if h not in bad]
     return Pch("", "no common header")
+
+
+def _seen(unit: TranslationUnit, own: object) -> tuple[str, ...]:
+    """The files that the unit consists of, but `own`, which xref made."""
+    return tuple(name for name in unit.included() if name != str(own))
+
+
+def _write_in_whole(path: Path, content: str) -> None:
+    """Write a file that other processes may be reading."""
+    partial = path.with_name(f"{path.name}.partial{os.getpid()}")
+    partial.write_text(content, encoding="utf-8")
+    os.utime(partial, (1, 1))
+    partial.replace(path)
 
 
 def _culprits(plan: CppPlan, headers: list[str], errors: list[Diagnostic]) -> set[str]:
@@ -129,7 +155,7 @@ def _index_unit(plan: CppPlan, pch: Pch, job: UnitJob) -> UnitResult:
 def _best_parse(plan: CppPlan, pch: Pch, job: UnitJob, sources: dict[str, bytes]) -> UnitResult:
     result: UnitResult | None = None
     errors: list[Diagnostic] = []
-    if job.use_pch and pch.path and job.language == "c++":
+    if job.may_use_pch and pch.path:
         try:
             result, errors = _parse_and_walk(plan, pch, job, sources)
         except ParseError:
@@ -183,7 +209,11 @@ def _parse_and_walk(
         visitor.walk(unit.cursor)
         errors = unit.errors()
         clashing = _clashing(plan, job, errors) if not job.main else frozenset()
-        result = UnitResult(call_expressions=visitor.call_expressions)
+        result = UnitResult(
+            call_expressions=visitor.call_expressions,
+            seen=list(_seen(unit, main if content is not None else "")),
+            missing=_missing(errors),
+        )
         for path, facts in owned.items():
             if path != job.main and (path in clashing or _is_unreached(facts, sources[path])):
                 result.unreached.append(path)

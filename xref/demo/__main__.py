@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
+from xref.cache import cache_folder
 from xref.demo.run import can_run, demo_tvm
-from xref.demo.tree import cache_folder, demo_tree
+from xref.demo.tree import demo_tree
 from xref.model import ExitCode, XrefError
 from xref.store import open_index
 

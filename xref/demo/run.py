@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from xref.demo.tree import TREE_NAME, cache_folder, download_wheels
+from xref.cache import cache_folder
+from xref.demo.tree import TREE_NAME, download_wheels
 from xref.model import ExitCode, XrefError
 
 _LIBRARIES = "tilelang/lib/"

@@ -6,7 +6,6 @@ folder whole or not at all, and is used from there the next time.
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import zipfile
 from importlib import resources
 from pathlib import Path, PurePosixPath
 
+from xref.cache import cache_folder
 from xref.model import ExitCode, XrefError
 
 TREE_NAME = "tvm-0.25.dev0"
@@ -38,15 +38,6 @@ _PIP_OPTIONS = (
     "--platform", "manylinux_2_28_x86_64", "--platform", "manylinux_2_27_x86_64",
 )  # fmt: skip
 _DOWNLOAD_SECONDS = 1800
-
-
-def cache_folder() -> Path:
-    """Where downloads are kept: $XREF_CACHE, else xref/ below $XDG_CACHE_HOME or ~/.cache."""
-    chosen = os.environ.get("XREF_CACHE")
-    if chosen:
-        return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "xref"
 
 
 def demo_tree(cache: Path | None = None) -> Path:

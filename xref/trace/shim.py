@@ -14,7 +14,7 @@ from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
-from xref.demo.tree import cache_folder
+from xref.cache import cache_folder
 
 _FLAGS = ("-std=c11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden")
 _LIBRARIES = ("-ldl", "-lpthread")

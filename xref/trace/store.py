@@ -8,8 +8,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from xref.locking import exclusive
 from xref.model import ExitCode, Id, XrefError
-from xref.store import exclusive, open_index
+from xref.store import open_index
 
 _TABLES = ("observed_call", "pass_run", "unmatched_event")
 

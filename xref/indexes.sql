@@ -19,6 +19,7 @@ CREATE INDEX call_caller ON call(caller_id);
 CREATE INDEX call_file ON call(file_id);
 CREATE INDEX call_step ON call(step) WHERE step <> '';
 CREATE INDEX unresolved_file ON unresolved_call(file_id);
+CREATE INDEX attribute_read_file ON attribute_read(file_id);
 CREATE INDEX dependent_file ON dependent_call(file_id);
 CREATE INDEX unresolved_in ON unresolved_call(in_symbol_id);
 CREATE INDEX key_def_name ON key_def(registry, name);

@@ -21,7 +21,7 @@ from xref.model import Id, Lang, Symbol
 from xref.store import SEARCHED_NAMES, IndexBuilder, check_key, drop_unused, insert_claims
 
 _NOT_OF_A_FILE = ("symbol", "observed_call")
-"""Of the tables with a `file_id` those whose rows do not go with the file: what is known of a symbol elsewhere, runs."""
+"""Of the tables with a `file_id` those whose rows do not go with the file."""
 _FICLONE = 0x40049409
 """Linux's ioctl that makes a file share another's blocks (man 2 ioctl_ficlone): btrfs, XFS, bcachefs."""
 _CLAIM = "lang, kind, name, qualname, line, col, end_line, signature, doc, parent_id, is_definition, linkage, access"

@@ -87,6 +87,11 @@ CREATE TABLE pass_run(
 CREATE TABLE unmatched_event(run_id TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, count INTEGER NOT NULL,
     reason TEXT NOT NULL);
 
+CREATE TABLE tensor_crossing(
+    run_id TEXT NOT NULL, caller_id INTEGER, callee_id INTEGER, name TEXT NOT NULL, file_id INTEGER,
+    line INTEGER NOT NULL, thread INTEGER NOT NULL, same INTEGER NOT NULL, different INTEGER NOT NULL,
+    passed INTEGER NOT NULL, made INTEGER NOT NULL);
+
 CREATE VIEW files AS SELECT id, path, lang, lines, sha256, status, detail FROM file;
 
 CREATE VIEW symbols AS
@@ -140,5 +145,9 @@ CREATE VIEW observed_calls AS
 
 CREATE VIEW passes_run AS
     SELECT run_id, seq, depth, name, symbol_id, start_ns, duration_ns, changed FROM pass_run;
+
+CREATE VIEW tensor_crossings AS
+    SELECT t.run_id, t.caller_id, t.callee_id, t.name, f.path, t.line, t.thread, t.same, t.different, t.passed, t.made
+    FROM tensor_crossing t LEFT JOIN file f ON f.id = t.file_id;
 
 CREATE VIEW unmatched AS SELECT run_id, kind, name, count, reason FROM unmatched_event;

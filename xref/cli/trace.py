@@ -47,22 +47,31 @@ def _json_option(verb: Verb) -> Verb:
     help="Write the run to FILE, and join it to no index.",
 )
 @click.option("--python", metavar="PYTHON", help="The interpreter to use in place of the command's `python`.")
+@click.option("--native", is_flag=True, help="Run it once more under callgrind: C++ calls while compiling.")
+@click.option("--ir", is_flag=True, help="Run it once more for the module's text before and after each pass.")
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing when all went well.")
 @_db_option
-def trace(command: tuple[str, ...], output: Path | None, python: str | None, quiet: bool, db: Path) -> int:  # fmt: skip
+def trace(
+    command: tuple[str, ...], output: Path | None, python: str | None, native: bool, ir: bool, quiet: bool, db: Path
+) -> int:
     """Record what a command does inside TVM: Python calls, FFI calls, passes.
 
     \b
     xref trace -- python compile_my_model.py --target llvm
     xref trace --python ~/venv/bin/python -- compile_my_model.py
     xref trace -- python -m my_package
+    xref trace --native --ir -- python compile_my_model.py
 
     The command runs as it would without xref: same output, same exit code. The Python that runs it needs TVM, not xref.
     The run is kept beside the index and joined to it; `xref run` then shows it (docs/tracing.md).
     """
     from xref.trace.record import record
 
-    made = record(command, db, python, output)
+    def say(text: str) -> None:
+        if not quiet:
+            write_lines([f"xref: {text}"], error=True)
+
+    made = record(command, db, python, output, native=native, ir=ir, say=say)
     lines = [made.trouble] if made.trouble else [] if quiet else _recorded_lines(made, db, output)
     write_lines((f"xref: {line}" for text in lines for line in text.splitlines()), error=True)
     return made.exit_code

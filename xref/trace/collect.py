@@ -13,7 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from xref.trace.launch import Ended
-from xref.trace.runfile import Callback, Code, FfiCall, Key, PassRun, Process, PythonCall, RunFile, SourceFile
+from xref.trace.runfile import (
+    Callback,
+    Code,
+    FfiCall,
+    Key,
+    PassRun,
+    Process,
+    PythonCall,
+    RunFile,
+    SourceFile,
+    TensorCrossing,
+)
 
 Part = list[Any]
 """The rows of a part file (recorder/start.py writes them); the first is its header."""
@@ -103,6 +114,8 @@ def counts(run: RunFile) -> dict[str, int]:
         "ffi_edges": len(run.ffi), "ffi_calls": sum(row.calls for row in run.ffi),
         "ffi_keys": len({row.key for row in run.ffi}),
         "callback_edges": len(run.callbacks), "callback_calls": sum(row.calls for row in run.callbacks),
+        "native_edges": len(run.native), "native_calls": sum(row.calls for row in run.native),
+        "tensor_sites": len(run.tensors),
         "passes": len(run.passes), "processes": len(run.processes),
         "threads": len({(row.process, row.thread) for table in (run.python, run.ffi) for row in table}),
     }  # fmt: skip
@@ -190,15 +203,20 @@ class _Builder:
             elif word == "callback":
                 thread, key, callee, count = row
                 self.run.callbacks.append(Callback(process, thread, keys[key], codes[callee], count))
+            elif word == "tensor":
+                thread, caller, line, key, via, *numbers = row
+                code = None if caller is None else codes[caller]
+                origin = None if via is None else keys[via]
+                self.run.tensors.append(TensorCrossing(process, thread, code, line, keys[key], origin, *numbers))
 
     def add_passes(self, process: int, rows: list[Any]) -> None:
         """Add the passes that one process logged."""
-        durations = {row[1]: row[2] for row in rows if row[0] == "end"}
+        ends = {row[1]: (row[2], row[3] if row[3] >= 0 else None) for row in rows if row[0] == "end"}
         for row in rows:
             if row[0] == "start":
                 _, seq, thread, depth, name, opt_level, start = row
                 self.run.passes.append(
-                    PassRun(process, thread, seq, depth, name, max(opt_level, 0), start, durations.get(seq))
+                    PassRun(process, thread, seq, depth, name, max(opt_level, 0), start, *ends.get(seq, (None, None)))
                 )
 
     def notes(self) -> list[str]:

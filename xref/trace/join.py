@@ -14,14 +14,27 @@ from pathlib import Path
 
 from xref.model import Id, XrefError
 from xref.store import read_meta
+from xref.trace.cpp_symbols import CppSymbols
 from xref.trace.folder import run_files
-from xref.trace.runfile import Code, Key, RunFile, read_run
-from xref.trace.store import ObservedRow, PassRow, RunRow, UnmatchedRow, open_for_runs, put_run, sql_text, transaction
+from xref.trace.runfile import Code, Function, Key, RunFile, read_run
+from xref.trace.store import (
+    ObservedRow,
+    PassRow,
+    RunRow,
+    TensorRow,
+    UnmatchedRow,
+    open_for_runs,
+    put_run,
+    sql_text,
+    transaction,
+)
 from xref.trace.symbols import Found, Keys, PythonSymbols
 
 _BODY = "the body of a module or class, or a comprehension: running it is no call"
 _RETURNED = "a function without a key of its own, returned by this one"
 _UNKNOWN = "a function without a key: a closure, or a method that the registry does not list"
+_HIDDEN = "a function without a name: the library's symbols are hidden"
+_WRAPPER = "the code that unpacks the arguments for a key's function"
 
 
 @dataclass
@@ -47,13 +60,15 @@ def join_run(db: sqlite3.Connection, run_file: Path) -> JoinReport:
     join.add_python()
     join.add_ffi()
     join.add_callbacks()
+    join.add_native()
+    join.add_tensors()
     join.add_passes()
     header = run.header
     note = "; ".join(filter(None, (join.report.skew, *header["notes"])))
     row = RunRow(run.id, sql_text(shlex.join(header["command"])), header["started"], sql_text(run.tvm_version),
                  sql_text(str(header["python"].get("version", ""))), sql_text(note))  # fmt: skip
     with transaction(db):
-        put_run(db, row, join.observed_rows(), join.passes, join.unmatched_rows())
+        put_run(db, row, join.observed_rows(), join.passes, join.unmatched_rows(), join.tensors)
     return join.report
 
 
@@ -86,12 +101,14 @@ class _Join:
         self._run = run
         self._symbols = PythonSymbols(db, run)
         self._keys = Keys(db)
+        self._cpp = CppSymbols(db)
         self._found = [self._symbols.find(code) for code in run.codes]
         self._targets = [self._target(key) for key in run.keys]
         self._threads: dict[tuple[int, int], int] = {(0, 0): 0}
         self._observed: dict[tuple[Id | None, Id, str, int | None, int, int], tuple[int, int | None]] = {}
         self._unmatched: Counter[tuple[str, str, str]] = Counter()
         self.passes: list[PassRow] = []
+        self.tensors: list[TensorRow] = []
         self.report = JoinReport(run.id, self._skew(read_meta(db)))
 
     def _skew(self, meta: dict[str, str]) -> str:
@@ -176,12 +193,53 @@ class _Join:
             site = (self._targets[key][0], None, 0)
             self._observe("callback", site, found.symbol, self._thread(process, thread), count, None)
 
+    def add_native(self) -> None:
+        """Calls of one C++ function by another, that callgrind saw."""
+        found = [self._machine_code(function) for function in self._run.functions]
+        for row in self._run.native:
+            callee, reason = found[row.callee]
+            if callee is None:
+                name = self._run.functions[row.callee]
+                self._miss("native", name.name or f"0x{name.address:x} of {name.library}", reason, row.calls)
+                continue
+            site = (found[row.caller][0], None, 0)
+            self._observe("native", site, callee, self._thread(row.process, 0), row.calls, None)
+
+    def _machine_code(self, function: Function) -> tuple[Id | None, str]:
+        if function.kind == "address":
+            return None, _HIDDEN
+        if function.kind == "symbol":
+            return self._cpp.find(function.name)
+        symbol, reason = self._keys.find("ffi", function.name)
+        if symbol is not None and function.kind == "wrapper" and not self._cpp.is_lambda(symbol):
+            return None, _WRAPPER
+        return symbol, reason
+
+    def add_tensors(self) -> None:
+        """Tensors that crossed the FFI, by call site."""
+        rows: dict[tuple[Id | None, Id | None, str, int | None, int, int], Counter[str]] = {}
+        for row in self._run.tensors:
+            code = self._run.codes[row.caller] if row.caller is not None else None
+            caller, file_id, line = (
+                (self._targets[row.via][0], None, 0) if row.via is not None else self._caller(code, row.line)
+            )
+            name = sql_text(self._run.keys[row.key].name)
+            thread = self._thread(row.process, row.thread)
+            total = rows.setdefault((caller, self._targets[row.key][0], name, file_id, line, thread), Counter())
+            total.update(same=row.same, different=row.different, passed=row.passed, made=row.made)
+        self.tensors = [
+            TensorRow(*key, total["same"], total["different"], total["passed"], total["made"])
+            for key, total in rows.items()
+        ]
+
     def add_passes(self) -> None:
         """Passes, in the order of their start; one that did not end has duration 0."""
         targets = {name: self._keys.find("pass", name) for name in {row.name for row in self._run.passes}}
         for number, row in enumerate(sorted(self._run.passes, key=lambda row: (row.process, row.start, row.seq))):
             symbol, reason = targets[row.name]
-            self.passes.append(PassRow(number, row.depth, sql_text(row.name), symbol, row.start, row.ns or 0))
+            self.passes.append(
+                PassRow(number, row.depth, sql_text(row.name), symbol, row.start, row.ns or 0, row.changed)
+            )
             if symbol is None:
                 self._miss("pass", row.name, reason, 1)
             else:

@@ -42,18 +42,26 @@ class Ended(NamedTuple):
         return self.status if self.status >= 0 else 128 - self.status
 
 
-def run_recorded(arguments: tuple[str, ...], shim: Shim, scratch: Path) -> Ended:
-    """Run the command; parts of the recording appear in the folder `scratch`/parts.
+def run_recorded(
+    arguments: tuple[str, ...], shim: Shim, scratch: Path, *, mode: str = "", silent: bool = False
+) -> Ended:
+    """Run the command; parts of the recording appear in the folder `scratch`/parts. `mode` tells the recorder what a
+    further run is for (recorder/start.py), `silent` gives it no input and throws its output away.
 
     Raises `XrefError` (exit code 5) when it cannot be started.
     """
     parts = scratch / "parts"
     parts.mkdir()
     environment = _environment(_injected(scratch), parts, shim)
+    if mode:
+        environment["XREF_RECORDER_MODE"] = mode
+    stream = subprocess.DEVNULL if silent else None
     started, clock = time.time(), time.monotonic()
     with _signals_left_to_command() as child:
         try:
-            process = subprocess.Popen(arguments, env=environment, close_fds=False)
+            process = subprocess.Popen(
+                arguments, env=environment, close_fds=False, stdin=stream, stdout=stream, stderr=stream
+            )
         except OSError as error:
             raise XrefError(f"{arguments[0]} cannot be started: {error.strerror or error}",
                             ExitCode.UNUSABLE_INPUT) from error  # fmt: skip

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from xref.model import ExitCode, XrefError
 from xref.trace import diagnose
-from xref.trace.collect import collect, read_parts, recorder_errors
+from xref.trace.again import Say, add_further_runs, prepare
+from xref.trace.collect import collect, counts, read_parts, recorder_errors
 from xref.trace.command import Command, understand, why_not_preloaded
 from xref.trace.folder import new_id, run_path
 from xref.trace.launch import remove_scratch, run_recorded
@@ -29,12 +30,17 @@ class Recording:
     warnings: list[str] = field(default_factory=list)
 
 
-def record(words: tuple[str, ...], db: Path, python: str | None = None, output: Path | None = None) -> Recording:
-    """Run `words` and record it, into the file `output`, else beside the index at `db`.
+def record(
+    words: tuple[str, ...], db: Path, python: str | None = None, output: Path | None = None,
+    *, native: bool = False, ir: bool = False, say: Say = lambda _text: None,
+) -> Recording:  # fmt: skip
+    """Run `words` and record it, into the file `output`, else beside the index at `db`. `native` and `ir` ask for
+    further runs, which `say` announces.
 
-    Raises `XrefError` when the command cannot be started: see `understand`, `run_recorded`.
+    Raises `XrefError` when the command cannot be started: see `understand`, `run_recorded`, `prepare`.
     """
     command = understand(words, python)
+    wanted = prepare(native=native, ir=ir)
     shim = _usable_shim(command)
     scratch = Path(tempfile.mkdtemp(prefix="xref-trace-"))
     try:
@@ -46,6 +52,8 @@ def record(words: tuple[str, ...], db: Path, python: str | None = None, output: 
             return Recording(ended.exit_code or ExitCode.UNUSABLE_INPUT, trouble=why_nothing)
         run = collect(new_id(db, command.name, ended.started), command.arguments, ended, folder, parts, shim.why_not)
         run.header["notes"] += [f"the recorder of one process failed: {error}" for error in errors]
+        add_further_runs(run, wanted, command.arguments, scratch, say)
+        run.header["counts"] = counts(run)
         path = output if output is not None else run_path(db, run.id)
         try:
             write_run(run, path)

@@ -19,13 +19,16 @@ from typing import Any, NamedTuple
 
 from xref.model import ExitCode, XrefError
 
-FORMAT = 1
-"""The number in the header's `xref_run`; raised when a row changes its meaning."""
+FORMAT = 2
+"""The number in the header's `xref_run`; raised when a row changes its meaning, or a kind of row is added."""
+_READABLE = (1, FORMAT)
+"""A file of format 1 has fewer kinds of rows, and its passes end at their duration."""
 
+FUNCTION_KINDS = ("symbol", "target", "wrapper", "address")
 NAME_KINDS = ("global", "method", "returned", "unknown")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_MAX_LINE = 1 << 20
-"""Characters; no real line has a tenth of it."""
+_MAX_LINE = 1 << 26
+"""Characters; only the text of a module with large constants comes near it."""
 
 
 class Process(NamedTuple):
@@ -107,7 +110,8 @@ class Callback(NamedTuple):
 
 class PassRun(NamedTuple):
     """One pass, in the order of starting. `start` is nanoseconds since the recorder started; `ns` is None when the pass
-    did not end.
+    did not end. `changed` is 1 when the module after it differs from that before it, 0 when not, None when that is not
+    known; `before` and `after` are numbers of texts, None without `--ir`.
     """
 
     process: int
@@ -118,9 +122,64 @@ class PassRun(NamedTuple):
     opt_level: int
     start: int
     ns: int | None
+    changed: int | None = None
+    before: int | None = None
+    after: int | None = None
 
 
-Row = Process | SourceFile | Code | Key | PythonCall | FfiCall | Callback | PassRun
+class TensorCrossing(NamedTuple):
+    """Calls of `key` from `line` of `caller` that had tensors, by what became of their memory: an address that came out
+    is one that went in (`same`), or not (`different`); it went in and there is nothing to compare with: the callee got
+    that very address (`passed`); or a tensor came out and none went in (`made`).
+    """
+
+    process: int
+    thread: int
+    caller: int | None
+    line: int
+    key: int
+    via: int | None
+    same: int
+    different: int
+    passed: int
+    made: int
+
+
+class Function(NamedTuple):
+    """A function of machine code. `kind` is "symbol" (`name` is demangled), "target" or "wrapper" (`name` is the
+    registry key that it implements, or whose arguments it unpacks), or "address" (no name). `library` is its file's
+    name, `address` where it begins in there (0 when it has a symbol). `file` is its source by debug information, "".
+    """
+
+    number: int
+    kind: str
+    name: str
+    library: str
+    address: int
+    file: str
+
+
+class NativeCall(NamedTuple):
+    """`calls` calls of one function by another during compilations, `instructions` executed in them in all."""
+
+    process: int
+    caller: int
+    callee: int
+    calls: int
+    instructions: int
+
+
+class Text(NamedTuple):
+    """The text of a module."""
+
+    number: int
+    text: str
+
+
+Row = (
+    Process | SourceFile | Code | Key | PythonCall | FfiCall | Callback | PassRun | TensorCrossing | Function
+    | NativeCall | Text
+)  # fmt: skip
 
 _N, _S = int, str
 _NONE = type(None)
@@ -132,9 +191,15 @@ _ROWS: dict[str, tuple[type[Any], tuple[Any, ...]]] = {
     "python": (PythonCall, (_N,) * 6),
     "ffi": (FfiCall, (_N, _N, (_N, _NONE), _N, _N, (_N, _NONE), _N, _N)),
     "callback": (Callback, (_N,) * 5),
-    "pass": (PassRun, (_N, _N, _N, _N, _S, _N, _N, (_N, _NONE))),
+    "text": (Text, (_N, _S)),
+    "pass": (PassRun, (_N, _N, _N, _N, _S, _N, _N, *((_N, _NONE),) * 4)),
+    "tensor": (TensorCrossing, (_N, _N, (_N, _NONE), _N, _N, (_N, _NONE), *(_N,) * 4)),
+    "function": (Function, (_N, _S, _S, _S, _N, _S)),
+    "native": (NativeCall, (_N,) * 5),
 }
 """Word at the head of a row -> its type, and the types of its parts."""
+_OLD_PASS = 8
+"""Parts of a pass in format 1."""
 _WORDS = {row_type: word for word, (row_type, _) in _ROWS.items()}
 
 _HEADER: dict[str, Any] = {
@@ -155,7 +220,11 @@ class RunFile:
     python: list[PythonCall] = field(default_factory=list)
     ffi: list[FfiCall] = field(default_factory=list)
     callbacks: list[Callback] = field(default_factory=list)
+    texts: list[Text] = field(default_factory=list)
     passes: list[PassRun] = field(default_factory=list)
+    tensors: list[TensorCrossing] = field(default_factory=list)
+    functions: list[Function] = field(default_factory=list)
+    native: list[NativeCall] = field(default_factory=list)
 
     @property
     def id(self) -> str:
@@ -169,7 +238,10 @@ class RunFile:
 
     def tables(self) -> tuple[Sequence[Row], ...]:
         """All rows, in the order of the file."""
-        return (self.processes, self.files, self.codes, self.keys, self.python, self.ffi, self.callbacks, self.passes)
+        return (
+            self.processes, self.files, self.codes, self.keys, self.python, self.ffi, self.callbacks, self.texts,
+            self.passes, self.tensors, self.functions, self.native,
+        )  # fmt: skip
 
 
 def _version(module: dict[str, Any] | None) -> str:
@@ -223,7 +295,8 @@ def read_run(path: Path) -> RunFile:
         run = RunFile(_check_header(json.loads(next(lines, "null"))))
         tables: dict[type[Any], list[Any]] = {
             Process: run.processes, SourceFile: run.files, Code: run.codes, Key: run.keys, PythonCall: run.python,
-            FfiCall: run.ffi, Callback: run.callbacks, PassRun: run.passes,
+            FfiCall: run.ffi, Callback: run.callbacks, Text: run.texts, PassRun: run.passes,
+            TensorCrossing: run.tensors, Function: run.functions, NativeCall: run.native,
         }  # fmt: skip
         count, ended = 1, False
         for line in lines:
@@ -289,7 +362,7 @@ def _check_header(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict) or "xref_run" not in value:
         raise ValueError("its first line is not the header of a run")
     version = value.pop("xref_run")
-    if version != FORMAT:
+    if version not in _READABLE:
         newer = isinstance(version, int) and version > FORMAT
         remedy = "upgrade xref" if newer else "record the run again"
         raise XrefError(f"the run file has format {version!r}, and this xref reads format {FORMAT}: {remedy}",
@@ -309,6 +382,8 @@ def _row(value: Any) -> Row:
     if not isinstance(word, str) or word not in _ROWS:
         raise ValueError("a row is of no kind that there is")
     row_type, types = _ROWS[word]
+    if row_type is PassRun and len(parts) == _OLD_PASS:
+        parts += [None] * (len(types) - _OLD_PASS)
     if len(parts) != len(types) or not all(
         isinstance(part, kind) and not isinstance(part, bool) for part, kind in zip(parts, types, strict=True)
     ):
@@ -321,20 +396,30 @@ def _row(value: Any) -> Row:
 
 def _check_numbers(run: RunFile) -> None:
     """Every table is numbered from 0, and every number leads to a row."""
-    numbered: tuple[Sequence[Process | SourceFile | Code | Key], ...] = (run.processes, run.files, run.codes, run.keys)
+    numbered: tuple[Sequence[Process | SourceFile | Code | Key | Text | Function], ...] = (
+        run.processes, run.files, run.codes, run.keys, run.texts, run.functions,
+    )  # fmt: skip
     for rows in numbered:
         if any(row.number != place for place, row in enumerate(rows)):
             raise ValueError("a table is not numbered in order")
     processes, codes, keys = len(run.processes), len(run.codes), len(run.keys)
     _check_range((code.file for code in run.codes), len(run.files))
     _check_range((process.parent for process in run.processes), processes)
-    for table in (run.python, run.ffi, run.callbacks, run.passes):
+    for table in (run.python, run.ffi, run.callbacks, run.passes, run.tensors, run.native):
         _check_range((row.process for row in table), processes)
     _check_range((number for row in run.python for number in (row.caller, row.callee)), codes)
     _check_range((row.caller for row in run.ffi), codes)
     _check_range((number for row in run.ffi for number in (row.key, row.via)), keys)
     _check_range((row.callee for row in run.callbacks), codes)
     _check_range((row.key for row in run.callbacks), keys)
+    _check_range((row.caller for row in run.tensors), codes)
+    _check_range((number for row in run.tensors for number in (row.key, row.via)), keys)
+    _check_range((number for row in run.passes for number in (row.before, row.after)), len(run.texts))
+    _check_range((number for row in run.native for number in (row.caller, row.callee)), len(run.functions))
+    if any(function.kind not in FUNCTION_KINDS for function in run.functions):
+        raise ValueError("a function has an unknown kind")
+    if any(row.changed not in (None, 0, 1) for row in run.passes):
+        raise ValueError("a pass has changed its module neither once nor not at all")
     if any(key.kind not in NAME_KINDS for key in run.keys):
         raise ValueError("a key has an unknown kind")
 

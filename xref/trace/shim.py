@@ -1,4 +1,4 @@
-"""Compiles the recorder's C part (recorder/shim.c) with the machine's C compiler, once, into the cache folder."""
+"""Compiles the recorder's C parts (recorder/*.c) with the machine's C compiler, once, into the cache folder."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ class Shim(NamedTuple):
     why_not: str
 
 
-def build_shim(cache: Path | None = None) -> Shim:
-    """The shim, compiled unless the cache has it."""
+def build_shim(cache: Path | None = None, part: str = "shim") -> Shim:
+    """The C part of this name, compiled unless the cache has it."""
     if not sys.platform.startswith("linux"):
         return Shim(None, f"preloading a library is not supported on {sys.platform}")
-    source = resources.files("xref.trace.recorder").joinpath("shim.c").read_bytes()
+    source = resources.files("xref.trace.recorder").joinpath(f"{part}.c").read_bytes()
     compiler = _compiler()
     if compiler is None:
         return Shim(None, "there is no C compiler (cc, gcc, clang or $CC): install gcc")
     stamp = hashlib.sha256(source + repr((compiler, _FLAGS, platform.machine())).encode()).hexdigest()[:16]
     cache = cache or cache_folder()
-    target = cache / f"shim-{stamp}.so"
+    target = cache / f"{part}-{stamp}.so"
     if target.is_file():
         return Shim(target, "")
     try:

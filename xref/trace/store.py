@@ -12,7 +12,7 @@ from xref.locking import exclusive
 from xref.model import ExitCode, Id, XrefError
 from xref.store import open_index
 
-_TABLES = ("observed_call", "pass_run", "unmatched_event")
+_TABLES = ("observed_call", "pass_run", "unmatched_event", "tensor_crossing")
 
 
 class ObservedRow(NamedTuple):
@@ -37,6 +37,22 @@ class PassRow(NamedTuple):
     symbol: Id | None
     start_ns: int
     duration_ns: int
+    changed: int | None
+
+
+class TensorRow(NamedTuple):
+    """See the view `tensor_crossings`."""
+
+    caller: Id | None
+    callee: Id | None
+    name: str
+    file_id: int | None
+    line: int
+    thread: int
+    same: int
+    different: int
+    passed: int
+    made: int
 
 
 class UnmatchedRow(NamedTuple):
@@ -93,7 +109,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 def put_run(
     db: sqlite3.Connection, run: RunRow, observed: Iterable[ObservedRow], passes: Iterable[PassRow],
-    unmatched: Iterable[UnmatchedRow],
+    unmatched: Iterable[UnmatchedRow], tensors: Iterable[TensorRow],
 ) -> None:  # fmt: skip
     """Put the rows of `run` in the place of those that it may have; within a transaction."""
     remove_run(db, run.id)
@@ -106,12 +122,17 @@ def put_run(
     )
     db.executemany(
         "INSERT INTO pass_run(run_id, seq, depth, name, symbol_id, start_ns, duration_ns, changed)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         ((run.id, *row) for row in passes),
     )
     db.executemany(
         "INSERT INTO unmatched_event(run_id, kind, name, count, reason) VALUES (?, ?, ?, ?, ?)",
         ((run.id, *row) for row in unmatched),
+    )
+    db.executemany(
+        "INSERT INTO tensor_crossing(run_id, caller_id, callee_id, name, file_id, line, thread, same, different,"
+        " passed, made) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        ((run.id, *row) for row in tensors),
     )
 
 

@@ -23,14 +23,16 @@ _MAX_OPEN = 512
 class FfiRow:
     """Calls of the function `handle` from one line of `code` (None: no Python frame). `via` is the handle of the open
     call whose native code made them, 0 when Python did; `origin` that of the function which returned `handle`, 0 when
-    none did. `ns` is nanoseconds, everything inside included.
+    none did. `ns` is nanoseconds, everything inside included. `tensors` counts calls with tensors by what became of
+    their memory: the same, different, passed, made (shim.c, enum tensor).
     """
 
-    __slots__ = ("calls", "code", "handle", "line", "ns", "origin", "thread", "via")
+    __slots__ = ("calls", "code", "handle", "line", "ns", "origin", "tensors", "thread", "via")
 
     def __init__(
-        self, thread: int, code: CodeType | None, line: int, handle: int, via: int, origin: int, calls: int, ns: int
-    ) -> None:
+        self, thread: int, code: CodeType | None, line: int, handle: int, via: int, origin: int, calls: int, ns: int,
+        tensors: tuple[int, ...] = (),
+    ) -> None:  # fmt: skip
         self.thread = thread
         self.code = code
         self.line = line
@@ -39,6 +41,7 @@ class FfiRow:
         self.origin = origin
         self.calls = calls
         self.ns = ns
+        self.tensors = tensors
 
 
 class ShimCalls:
@@ -59,7 +62,7 @@ class ShimCalls:
             _fields_ = [
                 ("next_in_bucket", word), ("next", word), ("code", word), ("handle", word), ("via", word),
                 ("origin", word), ("line", ctypes.c_int64), ("thread", word), ("count", ctypes.c_uint64),
-                ("ns", ctypes.c_uint64),
+                ("ns", ctypes.c_uint64), ("tensors", ctypes.c_uint64 * 4),
             ]  # fmt: skip
 
         # PyDLL keeps the GIL: these calls are short, and made from within hooks.
@@ -69,6 +72,7 @@ class ShimCalls:
         """Address of the shim's `struct thread` -> number."""
         for name, result, arguments in (
             ("thread", word, []), ("next", word, [word]), ("record", None, [ctypes.c_int]), ("reset", None, []),
+            ("pause", None, [ctypes.c_int]),
             ("open", ctypes.c_uint64, [ctypes.c_void_p, ctypes.c_uint64]),
         ):  # fmt: skip
             function = getattr(self._library, "xref_ffi_" + name)
@@ -93,6 +97,10 @@ class ShimCalls:
         """Pause or go on; for the recorder's own calls."""
         self._library.xref_ffi_record(int(on))
 
+    def pause(self, on: bool) -> None:
+        """Stop recording the running thread, or go on."""
+        self._library.xref_ffi_pause(int(on))
+
     def forget(self) -> None:
         """Drop the counts, and the threads that a fork left behind."""
         self._library.xref_ffi_reset()
@@ -113,8 +121,9 @@ class ShimCalls:
             # A thread that never ran Python code is known to the shim only.
             number = threads.setdefault(row.thread, first_unknown + len(threads) - len(self._threads))
             code = ctypes.cast(row.code, ctypes.py_object).value if row.code else None
-            if row.count:
-                yield FfiRow(number, code, row.line, row.handle, row.via, row.origin, row.count, row.ns)
+            tensors = tuple(row.tensors)
+            if row.count or any(tensors):
+                yield FfiRow(number, code, row.line, row.handle, row.via, row.origin, row.count, row.ns, tensors)
             address = self._library.xref_ffi_next(address)
 
 
@@ -192,6 +201,10 @@ class MonitoredCalls:
         """Pause or go on; for the recorder's own calls."""
         self._on = on
 
+    def pause(self, on: bool) -> None:
+        """The same: of Python's threads one runs at a time, and the recorder's calls do not wait."""
+        self._on = not on
+
     def forget(self) -> None:
         """Drop the counts."""
         for row in self._rows.values():
@@ -238,7 +251,8 @@ class Names:
     """Handle -> name of the functions that tvm_ffi knows by name."""
 
     def __init__(self) -> None:
-        self._known: dict[int, Name] = {}
+        # What shim.c records under these: an exchange of a tensor by DLPack, which no registered function makes.
+        self._known: dict[int, Name] = {1: ("method", "from_dlpack"), 2: ("method", "to_dlpack")}
 
     def read(self) -> None:
         """Read the registry as it is now; what was known stays known. Raises what tvm_ffi raises."""

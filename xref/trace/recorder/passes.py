@@ -2,6 +2,9 @@
 start. (Contexts that C++ code makes, and the default contexts of other threads, are out of its reach.)
 
 Each start and end goes to the log at once, so that after a crash the pass is known in which it happened.
+
+Whether a pass changed its module is told by TVM's own structural comparison; the module before it is kept alive as long
+as the pass runs, so a pass that would change it in place makes a copy. Time spent here counts for no pass.
 """
 
 from __future__ import annotations
@@ -23,25 +26,36 @@ if TYPE_CHECKING:
 
 class _Open:
     """A pass that has started: its number, its name, the frame (its id: nothing is kept alive) and instruction that
-    called into C++, and the numbers of the FFI calls then open (empty when nobody records them).
+    called into C++, and the numbers of the FFI calls then open (empty when nobody records them). `spent` is what
+    comparing modules had taken when it started, `text` the number of its module's text (-1: not asked for).
     """
 
-    __slots__ = ("calls", "frame", "name", "offset", "seq", "started")
+    __slots__ = ("calls", "frame", "module", "name", "offset", "seq", "spent", "started", "text")
 
-    def __init__(self, seq: int, name: str, frame: FrameType | None, calls: list[int], started: int) -> None:
+    def __init__(
+        self, seq: int, name: str, module: Any, frame: FrameType | None, calls: list[int], spent: int, text: int
+    ) -> None:
+        self.started = time.perf_counter_ns()
+        self.module = module
+        self.spent = spent
+        self.text = text
         self.seq = seq
         self.name = name
         self.frame = id(frame) if frame is not None else 0
         self.offset = frame.f_lasti if frame is not None else 0
         self.calls = calls
-        self.started = started
 
 
 class Passes:
-    """The recorder of passes. `open_calls` gives the numbers of the thread's open FFI calls."""
+    """The recorder of passes. `open_calls` gives the numbers of the thread's open FFI calls, `pause` stops (True) the
+    recording of this thread's. `window` is opened around outermost passes; `texts` is whether modules are written out.
+    """
 
     def __init__(self, log: Log, calls: PythonCalls, origin: int, tick: Callable[[], None]) -> None:
         self.open_calls: Callable[[], list[int]] = list
+        self.pause: Callable[[bool], object] = bool
+        self.window: Any = None
+        self.texts = False
         self._log = log
         self._calls = calls
         self._origin = origin
@@ -49,6 +63,9 @@ class Passes:
         self._stacks: dict[int, list[_Open]] = {}
         self._next = 0
         self._instrument: Any = None
+        self._compare: Any = None
+        self._spent = 0
+        self._texts = Texts(log)
         self.on = True
         self.trouble = ""
 
@@ -67,6 +84,7 @@ class Passes:
             self._after,
         )
         self._instrument = made
+        self._compare = _comparison()
         context = transform.PassContext
         context.current().override_instruments([made])
         context.__init__ = self._wrapped(context.__init__)
@@ -113,18 +131,18 @@ class Passes:
         except Exception as problem:  # noqa: BLE001
             self._give_up(problem)
 
-    def _before(self, _module: Any, info: Any) -> None:
+    def _before(self, module: Any, info: Any) -> None:
         if self.on:
             try:
-                self._begin(info, sys._getframe(1))  # noqa: SLF001
+                self._begin(module, info, sys._getframe(1))  # noqa: SLF001
             except Exception as problem:  # noqa: BLE001
                 self._give_up(problem)
 
-    def _after(self, _module: Any, info: Any) -> None:
+    def _after(self, module: Any, info: Any) -> None:
         now = time.perf_counter_ns()
         if self.on:
             try:
-                self._end(str(info.name), now)
+                self._end(module, str(info.name), now)
             except Exception as problem:  # noqa: BLE001
                 self._give_up(problem)
 
@@ -133,24 +151,51 @@ class Passes:
         self.on = False
         self.trouble = f"{type(problem).__name__}: {problem}"
 
-    def _begin(self, info: Any, frame: FrameType) -> None:
+    def _begin(self, module: Any, info: Any, frame: FrameType) -> None:
         self._end_dead(frame)
         stack = self._stacks.setdefault(_thread.get_ident(), [])
         name, opt_level, seq = str(info.name), int(info.opt_level), self._next
         self._next += 1
         self._tick()
-        opened = _Open(seq, name, frame, self.open_calls(), time.perf_counter_ns())
+        text = self._texts.number(module) if self.texts else -1
+        opened = _Open(seq, name, module, frame, self.open_calls(), self._spent, text)
         row = ["start", seq, self._calls.state().number, len(stack), name, opt_level]
         self._log.write([*row, opened.started - self._origin])
         stack.append(opened)
+        if self.window is not None:
+            self.window.enter()
 
-    def _end(self, name: str, now: int) -> None:
+    def _end(self, module: Any, name: str, now: int) -> None:
         stack = self._stacks.get(_thread.get_ident(), [])
         if any(opened.name == name for opened in stack):
             while stack[-1].name != name:
-                stack.pop()
+                self._close(stack.pop())
             opened = stack.pop()
-            self._log.write(["end", opened.seq, now - opened.started])
+            self._close(opened)
+            spent = now - opened.started - (self._spent - opened.spent)
+            after = self._texts.number(module) if self.texts else -1
+            changed = int(after != opened.text) if self.texts else self._changed(opened.module, module)
+            self._log.write(["end", opened.seq, spent, changed, opened.text, after])
+            self._spent += time.perf_counter_ns() - now
+
+    def _close(self, _opened: _Open) -> None:
+        if self.window is not None:
+            self.window.leave()
+
+    def _changed(self, before: Any, after: Any) -> int:
+        """1 or 0; -1 when it cannot be told."""
+        if hash(before) == hash(after):
+            return 0
+        if self._compare is None or self.window is not None:
+            return -1
+        self.pause(True)
+        try:
+            return int(not self._compare(before, after))
+        except Exception:  # noqa: BLE001
+            # A type that cannot be compared.
+            return -1
+        finally:
+            self.pause(False)
 
     def _end_dead(self, frame: FrameType | None) -> None:
         """Drop the passes that are no longer running, because they raised: the FFI call, or the frame and instruction,
@@ -171,4 +216,38 @@ class Passes:
             if opened.frame and running.get(opened.frame) != opened.offset:
                 break
             alive += 1
+        for opened in stack[alive:]:
+            self._close(opened)
         del stack[alive:]
+
+
+def _comparison() -> Any:
+    """TVM's structural comparison of two objects; None when this version has none. It is called without Python code in
+    between, which would be recorded. Source: src/node/structural_equal.cc up to 0.25, tvm_ffi's since 0.26.
+    """
+    find = sys.modules["tvm_ffi"].get_global_func
+    older = find("node.StructuralEqual", allow_missing=True)
+    if older is not None:
+        return lambda before, after: older(before, after, False, False)
+    newer = find("ffi.StructuralEqual", allow_missing=True)
+    return None if newer is None else lambda before, after: newer(before, after, False, True)
+
+
+class Texts:
+    """Numbers the texts of modules, and logs each text once. A module is TVMScript as it prints itself."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._numbers: dict[str, int] = {}
+        self._last: Any = None
+        self._last_number = -1
+
+    def number(self, module: Any) -> int:
+        """The number of `module`'s text. Raises what TVM's printer raises."""
+        if self._last is None or hash(self._last) != hash(module):
+            text = str(module)
+            number = self._numbers.setdefault(text, len(self._numbers))
+            if number == len(self._numbers) - 1:
+                self._log.write(["text", number, text])
+            self._last, self._last_number = module, number
+        return self._last_number

@@ -4,6 +4,8 @@
  * recorder/ffi.py through the xref_ffi_* functions. No Python header is needed: the few functions of Python's C API that
  * are used are looked up at run time, so that one library serves every interpreter from 3.9 on.
  *
+ * Tensors that cross are told by the addresses of their data: of arguments and results of calls, and of DLPack exchanges.
+ *
  * Seen: calls made by tvm_ffi's Cython core (also constructors, and conversions of arguments) and by compiled modules.
  * Not seen: calls of one C++ function by another, which go through the function object's own pointer.
  */
@@ -18,15 +20,17 @@
 #define EXPORT __attribute__((visibility("default")))
 #define BUCKETS 16384
 #define MAX_OPEN 512
+#define MAX_ARGUMENTS 64
 
 /* One row. `via` is the open call from within which native code made this one; 0 when Python made it. `origin` is the
- * function that returned this one as its result (an iterator, a function of a module); 0 when none did. */
+ * function that returned this one as its result (an iterator, a function of a module); 0 when none did. `tensors` counts
+ * the calls with tensors, by what became of their data (enum tensor). `handle` is 1 or 2 for an exchange by DLPack. */
 struct row {
   struct row *next_in_bucket, *next;
   void *code, *handle, *via, *origin;
   int64_t line;
   struct thread *thread;
-  uint64_t count, nanoseconds;
+  uint64_t count, nanoseconds, tensors[4];
 };
 
 /* The function that last returned `handle`. A freed function's address may be used again; then the last one counts. */
@@ -40,7 +44,21 @@ struct any {
   int32_t type_index, padding;
   void *object;
 };
+#define TYPE_OPAQUE_POINTER 4
+#define TYPE_DLTENSOR_POINTER 7
 #define TYPE_FUNCTION 68
+#define TYPE_TENSOR 70
+
+/* The data pointer: the first member of DLTensor, which follows the 24 bytes of TVMFFIObject in a tensor object. */
+#define DATA_OF_DLTENSOR(pointer) (*(void **)(pointer))
+#define DATA_OF_TENSOR(object) (*(void **)((char *)(object) + 24))
+
+/* What became of the memory of tensors in one call: an address that came out, or a second one that went in (a raw
+ * pointer to copy from or to), is one that went in; is another; nothing to compare with: the callee got this very
+ * address; or a tensor came out and none went in. */
+enum tensor { SAME, DIFFERENT, PASSED, MADE };
+#define FROM_DLPACK ((void *)1)
+#define TO_DLPACK ((void *)2)
 
 /* A call that has not returned yet: its number, the Python frame that made it, and the function. */
 struct open_call {
@@ -51,7 +69,7 @@ struct open_call {
 /* One thread, never freed. `top_frame` and `top_handle` describe its innermost open call; ffi.py reads them in place. */
 struct thread {
   void *top_frame, *top_handle;
-  uint64_t depth;
+  uint64_t depth, paused;
   struct open_call open[MAX_OPEN];
 };
 
@@ -80,22 +98,29 @@ static uint64_t now(void) {
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+struct search {
+  const char *name;
+  void *own, *found;
+};
+
 /* The function of another loaded library: tvm_ffi's is loaded by dlopen, often out of RTLD_NEXT's sight. */
-static int visit_library(struct dl_phdr_info *info, size_t size, void *found) {
+static int visit_library(struct dl_phdr_info *info, size_t size, void *data) {
   (void)size;
+  struct search *search = data;
   void *library = dlopen(info->dlpi_name, RTLD_NOLOAD | RTLD_LAZY);
   if (!library) return 0;
-  void *function = dlsym(library, "TVMFFIFunctionCall");
+  void *function = dlsym(library, search->name);
   dlclose(library);
-  if (!function || function == (void *)TVMFFIFunctionCall) return 0;
-  *(void **)found = function;
+  if (!function || function == search->own) return 0;
+  search->found = function;
   return 1;
 }
 
-static call_type find_real_call(void) {
-  void *found = dlsym(RTLD_NEXT, "TVMFFIFunctionCall");
-  if (!found) dl_iterate_phdr(visit_library, &found);
-  return (call_type)found;
+static void *find_real(const char *name, void *own) {
+  struct search search = {name, own, dlsym(RTLD_NEXT, name)};
+  if (!search.found) dl_iterate_phdr(visit_library, &search);
+  if (!search.found) abort();
+  return search.found;
 }
 
 static void find_python(void) {
@@ -180,16 +205,97 @@ static struct row *begin(struct thread *thread, void *handle, void **frame) {
   return row;
 }
 
-int TVMFFIFunctionCall(void *handle, void *arguments, int32_t count, void *result) {
-  if (!real_call && !(real_call = find_real_call())) abort();
+/* What became of the memory of the tensors of a call that has returned; -1 when there were none. */
+static int tensors_of(const struct any *arguments, int32_t count, const void *const *data, const struct any *result) {
+  int tensors = 0, pointers = 0;
+  const void *out = NULL, *raw = NULL, *in = NULL;
+  for (int32_t i = 0; i < count && i < MAX_ARGUMENTS; i++) {
+    if (arguments[i].type_index == TYPE_OPAQUE_POINTER) pointers++, raw = arguments[i].object;
+    else if (data[i]) tensors++, in = data[i];
+  }
+  if (result && result->type_index == TYPE_TENSOR) {
+    out = DATA_OF_TENSOR(result->object);
+    if (!tensors) return MADE;
+    for (int32_t i = 0; i < count && i < MAX_ARGUMENTS; i++)
+      if (data[i] == out) return SAME;
+    return DIFFERENT;
+  }
+  if (!tensors) return -1;
+  return tensors == 1 && pointers == 1 ? (raw == in ? SAME : DIFFERENT) : PASSED;
+}
+
+/* The data pointers of the arguments, NULL for what is no tensor: taken before the call, which may free them. */
+static void data_of(const struct any *arguments, int32_t count, const void **data) {
+  for (int32_t i = 0; i < count && i < MAX_ARGUMENTS; i++) {
+    int32_t type = arguments[i].type_index;
+    data[i] = !arguments[i].object           ? NULL
+              : type == TYPE_TENSOR           ? DATA_OF_TENSOR(arguments[i].object)
+              : type == TYPE_DLTENSOR_POINTER ? DATA_OF_DLTENSOR(arguments[i].object)
+                                              : NULL;
+  }
+}
+
+/* An exchange by DLPack: `before` and `after` are the data pointers of the tensor that was given and of the new one. */
+static void note_exchange(void *handle, const void *before, const void *after) {
   struct thread *thread = recording ? xref_ffi_thread() : NULL;
-  if (!thread) return real_call(handle, arguments, count, result);
+  if (!thread || thread->paused) return;
+  void *frame = NULL;
+  struct row *row = begin(thread, handle, &frame);
+  if (row) __atomic_add_fetch(&row->tensors[before == after ? SAME : DIFFERENT], 1, __ATOMIC_RELAXED);
+}
+
+/* DLManagedTensor begins with its DLTensor; in DLManagedTensorVersioned that follows the version (8 bytes), the
+ * manager's context, its deleter and the flags (dlpack.h). */
+#define DATA_OF_VERSIONED(managed) DATA_OF_DLTENSOR((char *)(managed) + 32)
+typedef int (*from_type)(void *, int32_t, int32_t, void **);
+typedef int (*to_type)(void *, void **);
+
+EXPORT int TVMFFITensorFromDLPack(void *from, int32_t alignment, int32_t contiguous, void **out) {
+  static from_type real;
+  if (!real) real = (from_type)find_real("TVMFFITensorFromDLPack", (void *)TVMFFITensorFromDLPack);
+  void *before = DATA_OF_DLTENSOR(from);
+  int code = real(from, alignment, contiguous, out);
+  if (!code) note_exchange(FROM_DLPACK, before, DATA_OF_TENSOR(*out));
+  return code;
+}
+
+EXPORT int TVMFFITensorFromDLPackVersioned(void *from, int32_t alignment, int32_t contiguous, void **out) {
+  static from_type real;
+  if (!real) real = (from_type)find_real("TVMFFITensorFromDLPackVersioned", (void *)TVMFFITensorFromDLPackVersioned);
+  void *before = DATA_OF_VERSIONED(from);
+  int code = real(from, alignment, contiguous, out);
+  if (!code) note_exchange(FROM_DLPACK, before, DATA_OF_TENSOR(*out));
+  return code;
+}
+
+EXPORT int TVMFFITensorToDLPack(void *from, void **out) {
+  static to_type real;
+  if (!real) real = (to_type)find_real("TVMFFITensorToDLPack", (void *)TVMFFITensorToDLPack);
+  int code = real(from, out);
+  if (!code) note_exchange(TO_DLPACK, DATA_OF_TENSOR(from), DATA_OF_DLTENSOR(*out));
+  return code;
+}
+
+EXPORT int TVMFFITensorToDLPackVersioned(void *from, void **out) {
+  static to_type real;
+  if (!real) real = (to_type)find_real("TVMFFITensorToDLPackVersioned", (void *)TVMFFITensorToDLPackVersioned);
+  int code = real(from, out);
+  if (!code) note_exchange(TO_DLPACK, DATA_OF_TENSOR(from), DATA_OF_VERSIONED(*out));
+  return code;
+}
+
+int TVMFFIFunctionCall(void *handle, void *arguments, int32_t count, void *result) {
+  if (!real_call) real_call = (call_type)find_real("TVMFFIFunctionCall", (void *)TVMFFIFunctionCall);
+  struct thread *thread = recording ? xref_ffi_thread() : NULL;
+  if (!thread || thread->paused) return real_call(handle, arguments, count, result);
   void *frame = NULL;
   struct row *row = begin(thread, handle, &frame);
   void *outer_frame = thread->top_frame, *outer_handle = thread->top_handle;
   uint64_t depth = thread->depth++;
   if (depth < MAX_OPEN) thread->open[depth] = (struct open_call){__atomic_add_fetch(&sequence, 1, __ATOMIC_RELAXED), frame, handle};
   thread->top_frame = frame, thread->top_handle = handle;
+  const void *data[MAX_ARGUMENTS];
+  data_of(arguments, count, data);
   uint64_t started = now();
   int code = real_call(handle, arguments, count, result);
   uint64_t spent = now() - started;
@@ -199,6 +305,8 @@ int TVMFFIFunctionCall(void *handle, void *arguments, int32_t count, void *resul
   if (row) {
     __atomic_add_fetch(&row->count, 1, __ATOMIC_RELAXED);
     __atomic_add_fetch(&row->nanoseconds, spent, __ATOMIC_RELAXED);
+    int kind = code ? -1 : tensors_of(arguments, count, data, value);
+    if (kind >= 0) __atomic_add_fetch(&row->tensors[kind], 1, __ATOMIC_RELAXED);
   }
   return code;
 }
@@ -206,10 +314,19 @@ int TVMFFIFunctionCall(void *handle, void *arguments, int32_t count, void *resul
 /* Stop (0) or go on (1) recording, for the recorder's own calls. */
 EXPORT void xref_ffi_record(int on) { recording = on; }
 
+/* The same for the running thread alone. */
+EXPORT void xref_ffi_pause(int on) {
+  struct thread *thread = xref_ffi_thread();
+  if (thread) thread->paused = (uint64_t)on;
+}
+
 /* Forget all counts: for the child of a fork, where only the forking thread lives on. Calls that it has open stay open. */
 EXPORT void xref_ffi_reset(void) {
   pthread_mutex_init(&mutex, NULL);
-  for (struct row *row = first; row; row = row->next) row->count = row->nanoseconds = 0;
+  for (struct row *row = first; row; row = row->next) {
+    row->count = row->nanoseconds = 0;
+    for (int i = 0; i < 4; i++) row->tensors[i] = 0;
+  }
 }
 
 /* The row after `row`, the newest one for NULL; NULL at the end. */

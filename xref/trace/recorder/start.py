@@ -15,6 +15,7 @@ import time
 from .edges import BACKEND, NEW_MONITORING, Lines, PythonCalls, is_import_machinery, is_own, is_resumption
 from .ffi import Names, make_ffi_calls
 from .imports import ImportWatch
+from .native import Window, registry_pointers
 from .part import Log, write_error, write_part
 from .passes import Passes
 
@@ -37,6 +38,8 @@ class Recorder:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.shim = os.environ.pop("XREF_RECORDER_SHIM", "")
+        # Of a further run: "native" (then with the library that switches callgrind) or "ir"; calls are not recorded.
+        self.mode, _, self.switch = os.environ.pop("XREF_RECORDER_MODE", "").partition(":")
         self.origin = time.perf_counter_ns()
         self.started = time.time()
         self.pid = os.getpid()
@@ -59,13 +62,16 @@ class Recorder:
         wanted: dict[str, Told] = {"tvm": self._tvm_imported, "tvm_ffi": self._ffi_imported}
         if not NEW_MONITORING:
             wanted["threading"] = self._threading_imported
+        if self.mode == "native":
+            wanted["tvm.relax"] = wanted["tvm.tir"] = wanted["tvm.tirx"] = self._entries_imported
         self.watch = ImportWatch(wanted)
         self.write("started")
         atexit.register(self.finish, "exit")
         self._hook_exits()
         os.register_at_fork(after_in_parent=self._forked, after_in_child=self._in_child)
         self.watch.start()
-        self.calls.start()
+        if not self.mode:
+            self.calls.start()
 
     def _hook_exits(self) -> None:
         for name in ("_exit", "execv", "execve"):
@@ -82,16 +88,18 @@ class Recorder:
     # told by the import watch
 
     def _threading_imported(self, module: Any, _error: BaseException | None) -> None:
-        module.setprofile(self.calls.thread_hook())
+        if not self.mode:
+            module.setprofile(self.calls.thread_hook())
 
     def _ffi_imported(self, module: Any, error: BaseException | None) -> None:
         self._note_module("tvm_ffi", module, error)
-        if error is None:
+        if error is None and not self.mode:
             try:
                 self.ffi = make_ffi_calls(self.shim, self.calls)
                 if self.ffi is not None:
                     self.ffi.start()
                     self.passes.open_calls = self.ffi.open_calls
+                    self.passes.pause = self.ffi.pause
             except Exception as problem:  # noqa: BLE001
                 self.ffi = None
                 self.notes.append(f"FFI calls were not recorded: {type(problem).__name__}: {problem}")
@@ -101,12 +109,23 @@ class Recorder:
         if error is None:
             self._pause(True)
             try:
+                self._prepare_mode()
                 self.passes.install()
                 self.modules["tvm"]["passes"] = True
             except Exception as problem:  # noqa: BLE001
                 self.notes.append(f"passes were not recorded: {type(problem).__name__}: {problem}")
             self._find_names()
             self._pause(False)
+
+    def _entries_imported(self, _module: Any, _error: BaseException | None) -> None:
+        if self.passes.window is not None:
+            self.passes.window.wrap_entries()
+
+    def _prepare_mode(self) -> None:
+        self.passes.texts = self.mode == "ir"
+        if self.mode == "native":
+            self.passes.window = Window(self.switch)
+            self.passes.window.wrap_entries()
 
     def _note_module(self, name: str, module: Any, error: BaseException | None) -> None:
         file = getattr(module, "__file__", None)
@@ -165,10 +184,13 @@ class Recorder:
         try:
             if for_good:
                 self.watch.stop()
-                note = self.calls.stop()
+                note = "" if self.mode else self.calls.stop()
                 if note:
                     self.notes.append(note)
                 self.passes.on = False
+                if self.mode == "native" and "tvm" in self.modules:
+                    for row in registry_pointers():
+                        self.log.write(["pointer", *row])
                 if self.passes.trouble:
                     self.notes.append(f"passes were not recorded to the end: {self.passes.trouble}")
             self._pause(True)
@@ -239,11 +261,14 @@ class Recorder:
                 key = table.key(self.names.of(row.handle, origins, row.origin))
                 via = table.key(self.names.of(row.via, origins)) if row.via else None
                 code = table.code(row.code) if row.code is not None else None
-                total = merged.setdefault((row.thread, code, row.line, key, via), [0, 0])
-                total[0] += row.calls
-                total[1] += row.ns
-        for site, (count, ns) in merged.items():
-            yield ["ffi", *site, count, ns]
+                total = merged.setdefault((row.thread, code, row.line, key, via), [0] * 6)
+                for place, number in enumerate((row.calls, row.ns, *row.tensors)):
+                    total[place] += number
+        for site, (count, ns, *tensors) in merged.items():
+            if count:
+                yield ["ffi", *site, count, ns]
+            if any(tensors):
+                yield ["tensor", *site[:-1], *tensors]
 
 
 class _Table:

@@ -27,8 +27,8 @@ _READABLE = (1, FORMAT)
 FUNCTION_KINDS = ("symbol", "target", "wrapper", "address")
 NAME_KINDS = ("global", "method", "returned", "unknown")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_MAX_LINE = 1 << 26
-"""Characters; only the text of a module with large constants comes near it."""
+_MAX_LINE = 1 << 24
+"""Characters; only the text of a module with large constants comes near it (recorder/passes.py cuts it)."""
 
 
 class Process(NamedTuple):

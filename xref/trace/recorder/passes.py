@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from .part import Log
 
 
+_LONGEST_TEXT = 1 << 21
+"""Characters of a module's text that are kept: large constants are written out in it. Written as JSON in ASCII, that
+is at most 1 << 24 (runfile.py reads no longer line).
+"""
+
+
 class _Open:
     """A pass that has started: its number, its name, the frame (its id: nothing is kept alive) and instruction that
     called into C++, and the numbers of the FFI calls then open (empty when nobody records them). `spent` is what
@@ -246,6 +252,8 @@ class Texts:
         """The number of `module`'s text. Raises what TVM's printer raises."""
         if self._last is None or hash(self._last) != hash(module):
             text = str(module)
+            if len(text) > _LONGEST_TEXT:
+                text = f"{text[:_LONGEST_TEXT]}\n# ... cut by xref: {len(text)} characters"
             number = self._numbers.setdefault(text, len(self._numbers))
             if number == len(self._numbers) - 1:
                 self._log.write(["text", number, text])

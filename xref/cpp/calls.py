@@ -5,6 +5,7 @@ from __future__ import annotations
 from xref.cpp import kinds
 from xref.cpp.clang import CONTINUE, RECURSE, CXCursor, children, text
 from xref.cpp.dependent import MAX_CANDIDATES, DependentCalls
+from xref.cpp.makers import constructed
 from xref.cpp.names import CALL_OPERATOR, Declaration
 from xref.cpp.walk import OpenCall
 from xref.model import Call, Evidence, FileFacts, Role
@@ -154,9 +155,21 @@ class Calls(DependentCalls):
             via = self._static_type(cursor) if self.library.clang_Cursor_isDynamicCall(cursor) else ""
             self.mention(callee, facts)
             facts.calls.append(Call(scope.id, callee.id, Evidence.DIRECT, call.line, call.col, via))
+            self._constructs(scope, cursor, referenced, callee, call)
             if callee.name == CALL_OPERATOR:  # of std::function and its kin
                 self._call_values(self._object_of(cursor), call, facts)
         return CONTINUE
+
+    def _constructs(
+        self, scope: Declaration, cursor: CXCursor, referenced: CXCursor, callee: Declaration, call: OpenCall
+    ) -> None:
+        """A call of `make_object<T>` is a call of T's constructor too; of one of several, when more than one fits."""
+        made = constructed(self, cursor, referenced, callee)
+        evidence = Evidence.DIRECT if len(made) == 1 else Evidence.TEMPLATE
+        facts = self.facts[call.file]
+        for constructor in made:
+            self.mention(constructor, facts)
+            facts.calls.append(Call(scope.id, constructor.id, evidence, call.line, call.col))
 
     def _called_lambda(self, call: CXCursor, referenced: CXCursor) -> Declaration | None:
         """The lambda that a call without a known callee runs, or the variable that holds one; None for any other call.

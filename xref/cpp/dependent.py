@@ -98,20 +98,19 @@ class DependentCalls(Walk):
         return declaration.qualname
 
     def _member_call(self, call: CXCursor, at: OpenCall, facts: FileFacts) -> bool:
-        """Record `x.name(..)` or `T::name(..)`; False when the call has another form."""
+        """Record `x.name(..)`, `T::name(..)` or `Class<T>(..)`; False when the call has another form."""
         callee = next(iter(children(call)), None)
-        if callee is None or callee.kind not in (kinds.MEMBER_REF_EXPR, kinds.DECL_REF_EXPR):
-            return False
-        name = self._written_name(callee)
+        if callee is not None and callee.kind in (kinds.MEMBER_REF_EXPR, kinds.DECL_REF_EXPR):
+            name = self._written_name(callee)
+            receiver = next((c for c in children(callee) if c.kind in kinds.EXPRESSIONS), None)
+            known = self._class_of_type(self.library.clang_getCursorType(receiver)) if receiver is not None else ""
+        else:
+            known = self._class_of_type(self.library.clang_getCursorType(call))
+            name = known.rsplit("::", 1)[-1]
         if not name:
             return False
-        receiver = next((c for c in children(callee) if c.kind in kinds.EXPRESSIONS), None)
-        known = self._class_of_type(self.library.clang_getCursorType(receiver)) if receiver is not None else ""
-        facts.dependent.append(
-            Dependent(
-                at.line, at.col, self.within(), name, known, self._class_of_argument(call), self.source_text(call)
-            )
-        )
+        written, argument = self.source_text(call), self._class_of_argument(call)
+        facts.dependent.append(Dependent(at.line, at.col, self.within(), name, known, argument, written))
         return True
 
     def _written_name(self, callee: CXCursor) -> str:

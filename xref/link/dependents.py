@@ -1,9 +1,9 @@
 """Leads a call in a template, whose callee depends on the template's arguments, to the methods that it may be.
 
-Candidates are the methods of that name: those of the receiver's class and its bases where clang knows the class, else
-those of all classes. A template that stands in a .cc file is instantiated in that file alone, with classes of headers
-or of its own. Where candidates take the class that the first argument has, the others do not count. Overriders follow
-from the methods that they override (xref/link/overriders.py).
+Candidates are the methods of that name, or the constructors: those of the receiver's class and its bases where clang
+knows the class, else those of all classes. A template in a .cc file is instantiated in that file alone, with classes of
+headers or of its own. Where candidates take the class that the first argument has, the others do not count. Overriders
+follow from the methods that they override (xref/link/overriders.py).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _Classes:
         for name, *row in db.execute(
             "SELECT s.name, s.id, s.parent_id, s.signature, coalesce(f.path, '') FROM symbol s"
             " LEFT JOIN file f ON f.id = s.file_id"
-            " WHERE s.lang = 'cpp' AND s.kind = 'method' AND s.parent_id IS NOT NULL ORDER BY s.key"
+            " WHERE s.lang = 'cpp' AND s.kind IN ('method', 'constructor') AND s.parent_id IS NOT NULL ORDER BY s.key"
         ):
             if name in names and row[0] not in overriding:
                 self.methods[name].append(_Method(*row))
@@ -57,9 +57,12 @@ class _Classes:
         return set(found)
 
     def candidates(self, name: str, receiver: str, argument: str, path: str) -> list[_Method]:
-        """The methods that the call may be."""
+        """The methods that the call may be. A class stands for the constructor that the compiler declares."""
         methods = self.methods.get(name, [])
-        if receiver:
+        if receiver and name == receiver.rsplit("::", 1)[-1]:
+            classes = self._ids.get(receiver, [])
+            methods = [m for m in methods if m.parent in classes] or [_Method(c, c, "", "") for c in classes]
+        elif receiver:
             above = self.above(receiver)
             own = [m for m in methods if m.parent in above]
             methods = own or methods

@@ -48,4 +48,13 @@ struct Any {
   T Cast(int value) const;
 };
 
+template <class T>
+struct Ptr {
+  explicit Ptr(T* pointer);
+};
+template <class T>
+Ptr<T> Wrap(T* pointer) {
+  return Ptr<T>(pointer);
+}
+
 }  // namespace tvm

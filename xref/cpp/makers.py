@@ -1,0 +1,69 @@
+"""Functions that construct the class of their first template argument: `make_object<T>(..)` calls T's constructor.
+
+Their bodies forward to `new T(..)` in code that depends on T, which no single parse of the template resolves.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xref.cpp import kinds
+from xref.cpp.clang import CXCursor, children
+
+if TYPE_CHECKING:
+    from xref.cpp.names import Declaration
+    from xref.cpp.walk import Walk
+
+MAKERS = frozenset(
+    (
+        "tvm::runtime::make_object",  # to v0.20
+        "tvm::ffi::make_object",  # v0.21 on
+        "std::make_unique",
+        "std::make_shared",
+    )
+)
+NAMES = frozenset(name.rsplit("::", 1)[1] for name in MAKERS)
+_TYPE_ARGUMENT = 1  # CXTemplateArgumentKind_Type
+
+
+def constructed(walk: Walk, call: CXCursor, referenced: CXCursor, callee: Declaration) -> list[Declaration]:
+    """The constructors that the call of a maker may run: those that take as many arguments. The class itself stands for
+    a constructor that the compiler declares. Empty for other calls, and where the class is not known yet."""
+    if callee.name not in NAMES or callee.qualname not in MAKERS:
+        return []
+    library = walk.library
+    if (
+        library.clang_Cursor_getNumTemplateArguments(referenced) < 1
+        or library.clang_Cursor_getTemplateArgumentKind(referenced, 0) != _TYPE_ARGUMENT
+    ):
+        return []
+    kind = library.clang_getCanonicalType(library.clang_Cursor_getTemplateArgumentType(referenced, 0))
+    made = library.clang_getTypeDeclaration(kind)
+    class_ = walk.declarations.of(made)
+    if class_ is None or class_.kind not in kinds.TYPE_LIKE:
+        return []
+    given = library.clang_Cursor_getNumArguments(call)
+    fitting = [
+        child
+        for child in children(library.clang_getCursorDefinition(made))
+        if child.kind == kinds.CONSTRUCTOR and _takes(walk, child, given)
+    ]
+    found = [d for d in map(walk.declarations.of, fitting) if d is not None]
+    return found or [class_]
+
+
+def _takes(walk: Walk, constructor: CXCursor, given: int) -> bool:
+    """Whether the constructor takes `given` arguments; parameters with a value may be left out."""
+    parameters = [c for c in children(constructor) if c.kind == kinds.PARAMETER]
+    optional = sum(any(c.kind in kinds.EXPRESSIONS for c in children(parameter)) for parameter in parameters)
+    return len(parameters) - optional <= given <= len(parameters) and not _copies(walk, parameters)
+
+
+def _copies(walk: Walk, parameters: list[CXCursor]) -> bool:
+    """Whether it is the copy or move constructor."""
+    if len(parameters) != 1:
+        return False
+    library = walk.library
+    pointee = library.clang_getPointeeType(library.clang_getCursorType(parameters[0]))
+    owner = library.clang_getCursorSemanticParent(library.clang_getCursorSemanticParent(parameters[0]))
+    return bool(pointee.kind) and library.clang_getTypeDeclaration(pointee).decl == owner.decl

@@ -100,7 +100,7 @@ def test_the_summary_is_read_back_from_the_index(index: Path) -> None:
     assert summary.files == {"ok": len(_rows(index, "SELECT 1 FROM files"))}
     assert summary.symbols == len(_rows(index, "SELECT 1 FROM symbols"))
     assert summary.calls["registry"] == 3
-    assert summary.keys_defined["pass"] == 4
+    assert summary.keys_defined["pass"] == 5
     assert summary.key_uses == {"resolved": 3, "dangling": 1}
     assert summary.dangling == [("ffi", "nobody.defines.it", "python/pkg/lookups.py", 9)]
     assert summary.exit_code == 0

@@ -152,7 +152,7 @@ class Calls(DependentCalls):
         elif not callee.is_function:
             self._indirect_call(cursor, call, callee, facts)
         elif scope is not None:
-            via = self._static_type(cursor) if self.library.clang_Cursor_isDynamicCall(cursor) else ""
+            via = self._via(cursor, callee)
             self.mention(callee, facts)
             facts.calls.append(Call(scope.id, callee.id, Evidence.DIRECT, call.line, call.col, via))
             self._constructs(scope, cursor, referenced, callee, call)
@@ -211,13 +211,32 @@ class Calls(DependentCalls):
         facts.calls += [Call(scope.id, v.id, Evidence.VALUE, call.line, call.col, via) for v in values]
         return True
 
-    def _static_type(self, cursor: CXCursor) -> str:
-        """The class that a virtual call's receiver is declared to be; "" when libclang does not say."""
+    def _via(self, cursor: CXCursor, callee: Declaration) -> str:
+        """The static type by which the call dispatches: of a virtual call, and of an object that is called by an
+        operator of a class above its own (a visitor: xref.link.dispatch)."""
+        if self.library.clang_Cursor_isDynamicCall(cursor):
+            return self._static_type(cursor, False)
+        if callee.name != CALL_OPERATOR or not callee.file or callee.parent is None:
+            return ""
+        via = self._static_type(cursor, True)
+        return via if via != callee.parent.qualname else ""
+
+    def _static_type(self, cursor: CXCursor, is_object: bool) -> str:
+        """The class that a virtual call's receiver is declared to be; "" when libclang does not say.
+
+        `is_object`: of `f(x)`, where f is an object: libclang gives the receiver's type of calls by `.` and `->` alone.
+        """
         # canonical first: an alias of a pointer (the result of TVM's `ObjectRef::operator->`) has no pointee itself
-        declared = self.library.clang_getCanonicalType(self.library.clang_Cursor_getReceiverType(cursor))
+        receiver = self.library.clang_Cursor_getReceiverType(cursor)
+        if is_object and not receiver.kind:
+            at = next(iter(children(cursor)), cursor)
+            while at.kind in (kinds.UNEXPOSED_EXPR, kinds.PAREN_EXPR) and len(inner := children(at)) == 1:
+                at = inner[0]  # a base class's operator: the object itself stands below the conversion
+            receiver = self.library.clang_getCursorType(at)
+        declared = self.library.clang_getCanonicalType(receiver)
         pointee = self.library.clang_getPointeeType(declared)
-        receiver = self.declarations.of(self.library.clang_getTypeDeclaration(pointee if pointee.kind else declared))
-        return receiver.qualname if receiver is not None else ""
+        owner = self.declarations.of(self.library.clang_getTypeDeclaration(pointee if pointee.kind else declared))
+        return owner.qualname if owner is not None else ""
 
     def _indirect_call(self, cursor: CXCursor, call: OpenCall, callee: Declaration, facts: FileFacts) -> None:
         if self._call_values(self.library.clang_getCursorReferenced(cursor), call, facts):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable
-from ctypes import CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_int, c_uint, c_ulong, c_void_p
+from ctypes import CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_int, c_size_t, c_uint, c_ulong, c_void_p
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,10 @@ class CXString(Structure):
 
 class CXSourceLocation(Structure):
     _fields_ = (("ptr0", c_void_p), ("ptr1", c_void_p), ("offset", c_uint))
+
+
+class CXToken(Structure):
+    _fields_ = (("data", c_uint * 4), ("pointer", c_void_p))
 
 
 class CXSourceRange(Structure):
@@ -96,6 +100,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "clang_Cursor_Evaluate": (c_void_p, (CXCursor,)),
     "clang_EvalResult_getKind": (c_int, (c_void_p,)),
     "clang_EvalResult_getAsStr": (c_char_p, (c_void_p,)),
+    "clang_EvalResult_getAsInt": (c_int, (c_void_p,)),
     "clang_EvalResult_dispose": (None, (c_void_p,)),
     "clang_Cursor_hasAttrs": (c_uint, (CXCursor,)),
     "clang_getNumOverloadedDecls": (c_uint, (CXCursor,)),
@@ -120,6 +125,15 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
         (CXSourceLocation, POINTER(c_void_p), POINTER(c_uint), POINTER(c_uint), POINTER(c_uint)),
     ),
     "clang_getFileName": (CXString, (c_void_p,)),
+    "clang_Cursor_getTranslationUnit": (c_void_p, (CXCursor,)),
+    "clang_getFileContents": (c_char_p, (c_void_p, c_void_p, POINTER(c_size_t))),
+    "clang_getLocationForOffset": (CXSourceLocation, (c_void_p, c_void_p, c_uint)),
+    "clang_getRange": (CXSourceRange, (CXSourceLocation, CXSourceLocation)),
+    "clang_tokenize": (None, (c_void_p, CXSourceRange, POINTER(POINTER(CXToken)), POINTER(c_uint))),
+    "clang_getTokenKind": (c_int, (CXToken,)),
+    "clang_getTokenSpelling": (CXString, (c_void_p, CXToken)),
+    "clang_getTokenLocation": (CXSourceLocation, (c_void_p, CXToken)),
+    "clang_disposeTokens": (None, (c_void_p, POINTER(CXToken), c_uint)),
     "clang_getFile": (c_void_p, (c_void_p, c_char_p)),
     "clang_getInclusions": (None, (c_void_p, c_void_p, c_void_p)),
     "clang_getIncludedFile": (c_void_p, (CXCursor,)),

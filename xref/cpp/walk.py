@@ -98,6 +98,12 @@ class Walk:
         """Tokens that give a function to a registry: the registering code does not call it."""
         self.consumed: set[int] = set()
         """Tokens of calls that a registry has read as part of a longer chain."""
+        self.computed: dict[int, tuple[str, Unresolved]] = {}
+        """By token: registrations whose names are computed, each with its file and what to say if that fails."""
+        self.functors: dict[Id, bool] = {}
+        """By class: whether it fills a table of handlers from its virtual methods; see xref.registry."""
+        self.op_parameters: dict[Id, int] = {}
+        """By function: which of its parameters names an operator that it builds a call of; see xref.registry."""
         self.function_ranges: dict[str, list[tuple[int, int, Id]]] = {}
         """(first, last byte offset, id) of the functions, lambdas and initialisers in each owned file."""
         self.call_expressions = 0
@@ -224,6 +230,13 @@ class Walk:
     def note_unreadable(self, file: str, line: int, col: int, cursor: CXCursor, reason: str) -> None:
         """Record what a registry could not read, with the code as written."""
         self.facts[file].unresolved.append(Unresolved(line, col, self.within(), self.source_text(cursor), reason))
+
+    def note_computed(self, call: CXCursor, reason: str) -> None:
+        """Remember a registration whose name the walk cannot tell; it is unreadable unless evaluation tells it."""
+        file, line, col = self.position(call)
+        if file in self.facts:
+            row = Unresolved(line, col, self.within(), self.source_text(call), reason)
+            self.computed[self.token(call)] = (file, row)
 
     def emit_symbol(self, declaration: Declaration, cursor: CXCursor, is_definition: bool, signature: str = "") -> bool:
         """Store the symbol and the reference that its name is; False when its file is not owned or it is known."""

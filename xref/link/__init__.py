@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from xref.link import bindings, constructions, dependents, fields, keys, overriders, types
+from xref.link import bindings, constructions, dependents, dispatch, fields, keys, overriders, types
 from xref.link.doubts import doubts
 from xref.link.step import Derived, Step, Touched
 
@@ -20,6 +20,7 @@ STEPS: tuple[Step, ...] = (
     constructions.STEP,
     dependents.STEP,
     overriders.STEP,
+    dispatch.STEP,
 )
 """In this order: a step may read what earlier ones derived."""
 

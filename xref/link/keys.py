@@ -10,6 +10,11 @@ from xref.model import Evidence, Id, UseStatus
 
 MAX_UNDER_PREFIX = 64
 """A use of a prefix that stands for more keys than this makes no call edges: a row in `unresolved` says so."""
+MAX_IN_TABLE = 512
+"""Likewise for the use of a table, whose entries are all meant: those of one functor, or of one attribute of operators
+(TVM registers some 250 functions under one attribute)."""
+_TABLES = frozenset({"op_attr", "functor", "script"})
+_DISPATCHING = frozenset({"functor", "script"})
 
 
 class _Definitions:
@@ -18,15 +23,33 @@ class _Definitions:
     def __init__(self, derived: Derived) -> None:
         self.names: dict[str, set[str]] = defaultdict(set)
         self.targets: dict[tuple[str, str], list[Id]] = defaultdict(list)
+        self.attributes: dict[str, list[str]] = defaultdict(list)
         self.unguarded: set[tuple[str, str]] = set()
         for registry, name, symbol, guard in derived.db.execute(
             "SELECT registry, name, symbol_id, guard FROM key_defs ORDER BY registry, name, path, line, symbol_id"
         ):
+            if registry == "op_attr" and name not in self.names[registry]:
+                self.attributes[name.rpartition(":")[0]].append(name)
             self.names[registry].add(name)
             if symbol is not None and symbol not in self.targets[registry, name]:
                 self.targets[registry, name].append(symbol)
             if not guard:
                 self.unguarded.add((registry, name))
+
+    def matching(self, registry: str, name: str) -> list[str]:
+        """The keys that a wildcard stands for: `prefix*`, or `*:option`, the option of every key."""
+        if name.startswith("*:"):
+            return sorted(n for n in self.names[registry] if n.endswith(name[1:]))
+        return sorted(n for n in self.names[registry] if n.startswith(name[:-1]))
+
+    def runs(self, registry: str, name: str) -> list[tuple[str, Id]]:
+        """What reaching a use of the key runs: (the key that it is known by, the function).
+
+        A call of an operator leads to the functions of its attributes.
+        """
+        if registry != "op":
+            return [(name, target) for target in self.targets.get((registry, name), ())]
+        return [(key, target) for key in self.attributes.get(name, ()) for target in self.targets["op_attr", key]]
 
     def status(self, registry: str, name: str, *, optional: bool) -> UseStatus:
         if name not in self.names[registry]:
@@ -41,14 +64,14 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
     ).fetchall()
     prefixes: dict[tuple[str, str], list[str]] = {}
     for row, registry, name, file_id, line, col, within, calls, optional, old_status in uses:
-        if name.endswith("*"):
+        if name.startswith("*:") or name.endswith("*"):
             if (registry, name) not in prefixes:
-                below = sorted(n for n in definitions.names[registry] if n.startswith(name[:-1]))
+                below = definitions.matching(registry, name)
                 prefixes[registry, name] = below
                 derived.key_relations((registry, n, "under_prefix", name) for n in below)
             names: Iterable[str] = prefixes[registry, name]
             status = UseStatus.WILDCARD
-            if len(prefixes[registry, name]) > MAX_UNDER_PREFIX:
+            if len(prefixes[registry, name]) > (MAX_IN_TABLE if registry in _TABLES else MAX_UNDER_PREFIX):
                 reason = f"{len(prefixes[registry, name])} keys under the prefix"
                 derived.unresolved([(file_id, line, col, within, name, reason)])
                 names = ()
@@ -58,10 +81,11 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
         if status != old_status:
             derived.db.execute("UPDATE key_use SET status = ? WHERE rowid = ?", (status, row))
         if calls and within is not None:
+            evidence = Evidence.DISPATCH if registry in _DISPATCHING else Evidence.REGISTRY
             derived.calls(
-                (within, target, Evidence.REGISTRY, file_id, line, col, key)
+                (within, target, evidence, file_id, line, col, via)
                 for key in names
-                for target in definitions.targets.get((registry, key), ())
+                for via, target in definitions.runs(registry, key)
             )
 
 

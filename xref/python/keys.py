@@ -5,12 +5,28 @@ follows FFI functions through the modules that are filled from a namespace.
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
+from functools import partial
 
 from xref.model import Evidence, Id, Unresolved, shorten
+from xref.python.constants import Constants
 from xref.python.context import FileContext
+from xref.python.declarations import FUNCTION_NODES
 from xref.python.names import Target
 from xref.python.walk import Scope
-from xref.registry import python_c_functions, python_ffi, python_look_ups, python_passes, python_types
+from xref.registry import (
+    python_c_functions,
+    python_configs,
+    python_ffi,
+    python_look_ups,
+    python_ops,
+    python_passes,
+    python_schedule,
+    python_script,
+    python_tables,
+    python_targets,
+    python_types,
+)
 from xref.registry.bindings import CALL, CONSTRUCTOR
 from xref.registry.python_site import KeyFacts, Site, among, literal, literal_prefix
 
@@ -19,7 +35,15 @@ _MECHANISMS = (
     python_types.key_facts,
     python_passes.key_facts,
     python_look_ups.key_facts,
+    python_ops.key_facts,
+    python_targets.key_facts,
+    python_configs.key_facts,
+    python_schedule.key_facts,
+    python_script.key_facts,
+    python_tables.key_facts,
 )
+_BY_METHOD = (python_configs.method_facts, python_schedule.method_facts)
+"""Mechanisms that know a method by its name alone: what it is called on has no type here."""
 _BY_NAME = {"getattr": False, "hasattr": True}
 """Builtins that take an attribute's name as a string -> whether a missing one is coped with."""
 
@@ -34,6 +58,9 @@ class KeyCollector:
     def __init__(self, context: FileContext) -> None:
         self._context = context
         self._facts = KeyFacts()
+        root = context.source.tree
+        assert root is not None
+        self._constants = Constants(context.tree, context.walk, context.resolver, root)
         self._called: set[int] = set()
         self._constructing: set[int] = set()
         self._decorated: dict[int, tuple[Id, str]] = {}
@@ -69,7 +96,12 @@ class KeyCollector:
                 self._show(call.func, call, scope, self._alias(target))
             else:
                 self._c_function(call, scope)
+                if isinstance(call.func, ast.Attribute):
+                    site = self._site(call.func.attr, call.func, call, scope)
+                    for mechanism in _BY_METHOD:
+                        mechanism(site, self._facts)
             self._passed_on(call, scope)
+        self._tables()
         for decoration in context.walk.decorations:
             if not isinstance(decoration.node, ast.Call):
                 target = context.resolver.resolve(decoration.node, decoration.scope)
@@ -79,6 +111,22 @@ class KeyCollector:
         self._stored_functions()
         context.facts.key_defs += self._facts.definitions
         context.facts.key_uses += self._facts.uses
+        own = context.tree.modules[context.walk.module]["setters"]
+        setters = {context.walk.declarations.id_of(suffix) for suffix in own}
+        for node, within, reason in self._facts.unreadable:
+            if within in setters:
+                continue  # it hands on what its callers give, who are read instead
+            line, column = context.position(node)
+            text = shorten(context.source.text(node))
+            context.facts.unresolved.append(Unresolved(line, column, within, text, reason))
+
+    def _tables(self) -> None:
+        """Show the tables of functions: dictionaries that converters of other frameworks' operators stand in."""
+        framework = python_tables.framework(self._context.walk.module)
+        if not framework:
+            return
+        for table, scope in self._context.walk.tables:
+            python_tables.table_facts(framework, table, self._facts, partial(self._symbol, scope=scope))
 
     def _show(self, callee: ast.expr, call: ast.Call | None, scope: Scope, target: Target) -> None:
         if target.kind == "external" and target.name.startswith("builtins."):
@@ -91,6 +139,8 @@ class KeyCollector:
         wrapper = table["wrappers"].get(target.name, "") if table is not None else ""
         site = self._site(target.dotted, callee, call, scope, wrapper)
         node = call if call is not None else callee
+        if table is not None and target.name in table["setters"]:
+            site = replace(site, setter=table["setters"][target.name])
         before = len(self._facts.uses)
         for mechanism in _MECHANISMS:
             mechanism(site, self._facts)
@@ -105,7 +155,7 @@ class KeyCollector:
         return Site(
             name, call, self._decorated.get(id(node)), scope.symbol, id(node) in self._called, line, column,
             self._context.position, lambda expr: self._symbol(expr, scope), lambda expr: self._values(expr, scope),
-            wrapper,
+            wrapper, body=lambda expr: self._body(expr, scope), texts=lambda expr: self._constants.texts(expr, scope),
         )  # fmt: skip
 
     def _alias(self, target: Target) -> Target:
@@ -143,6 +193,17 @@ class KeyCollector:
             forwards = self._context.tree.forwards.get(callee)
             if forwards:
                 python_look_ups.passed_on(forwards, self._site("", call.func, call, scope), self._facts)
+
+    def _body(self, node: ast.expr, scope: Scope) -> ast.AST | None:
+        """The function of this file, or the only value of the variable, that the expression names."""
+        if not isinstance(node, ast.Name):
+            return None
+        _, owner = self._context.resolver.binding(node.id, scope)
+        values = owner.stores.get(node.id, []) if owner is not None else []
+        if len(values) == 1:
+            return values[0]
+        declared = self._context.walk.declarations.quals.get(node.id)
+        return declared.node if declared is not None and isinstance(declared.node, FUNCTION_NODES) else None
 
     def _symbol(self, node: ast.expr, scope: Scope) -> Id | None:
         if isinstance(node, ast.Lambda):

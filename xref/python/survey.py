@@ -16,10 +16,12 @@ from typing import Any, TypedDict
 from xref.python.declarations import FUNCTION_NODES, declare, scope_statements
 from xref.python.scratch import CURRENT, DEADLY, SURVEY, load_plan
 from xref.python.source import Source, read_source
+from xref.registry import python_ops
 from xref.registry.python_c_functions import loaded_libraries
 from xref.registry.python_dialects import redirected_modules
 from xref.registry.python_ffi import namespace_target
 from xref.registry.python_look_ups import forwarded_look_ups
+from xref.registry.python_site import Setter, literal
 from xref.registry.python_types import wrapper_prefix
 
 
@@ -29,13 +31,14 @@ class ModuleTable(TypedDict):
     `kinds`: suffix -> kind. `at`: (line, 0-based byte of the name) -> suffix, for functions and classes. `imports`:
     name -> (module, attribute or ""). `stars`: modules imported with `*`. `bases`: class suffix -> dotted base names.
     `exports`: a literal `__all__`, else None. `fills`: (target module, namespace) of calls that fill a module with
-    FFI functions. `wrappers`: function -> prefix of the type key that it registers its argument under. `decorated`:
-    functions whose name stands for what a decorator made of them. `redirects`: module names made at run time -> the
-    module that each stands for. `injected`: (imported module, attribute, imported value) of each `module.attribute =
-    value`: how TVM breaks import cycles (relax/op/__init__.py sets `expr._op_ffi_api`). `aliases`: name -> the dotted
-    name that the module assigns to it. `libraries`: names bound to a shared library that ctypes has loaded.
-    `forwards`: function -> [parameter, its position, what is put before it, whether a missing key is coped with] of
-    each look-up of an FFI function by the value of a parameter.
+    FFI functions. `wrappers`: function -> prefix of the type key that it registers its argument under. `setters`:
+    function -> how it sets an attribute of an operator. `strings`: variables of the module that are assigned once, a
+    literal string. `decorated`: functions whose name stands for what a decorator made of them. `redirects`: module
+    names made at run time -> the module that each stands for. `injected`: (imported module, attribute, imported value)
+    of each `module.attribute = value`: how TVM breaks import cycles (relax/op/__init__.py sets `expr._op_ffi_api`).
+    `aliases`: name -> the dotted name that the module assigns to it. `libraries`: names bound to a shared library that
+    ctypes has loaded. `forwards`: function -> [parameter, its position, what is put before it, whether a missing key is
+    coped with] of each look-up of an FFI function by the value of a parameter.
     """
 
     path: str
@@ -48,6 +51,8 @@ class ModuleTable(TypedDict):
     exports: list[str] | None
     fills: list[tuple[str, str]]
     wrappers: dict[str, str]
+    setters: dict[str, Setter]
+    strings: dict[str, str]
     decorated: list[str]
     redirects: dict[str, str]
     injected: list[tuple[tuple[str, str], str, tuple[str, str]]]
@@ -64,11 +69,13 @@ def survey_module(path: str, module: str, is_package: bool, source: Source) -> M
     """The table of one parsed module (an empty one when the file could not be parsed)."""
     table = ModuleTable(
         path=path, is_package=is_package, kinds={}, at={}, imports={}, stars=[], bases={}, exports=None, fills=[],
-        wrappers={}, decorated=[], redirects={}, injected=[], aliases={}, libraries=[], forwards={},
+        wrappers={}, setters={}, strings={}, decorated=[], redirects={}, injected=[], aliases={}, libraries=[],
+        forwards={},
     )  # fmt: skip
     if source.tree is None:
         return table
     declarations = declare(module, source.tree)
+    _read_strings(source.tree, table)
     for item in declarations.items:
         table["kinds"][item.suffix] = item.kind
         node = item.node
@@ -81,6 +88,9 @@ def survey_module(path: str, module: str, is_package: bool, source: Source) -> M
                 table["wrappers"][item.suffix] = prefix
             if forwarded := forwarded_look_ups(node):
                 table["forwards"][item.suffix] = forwarded
+            how = python_ops.BASE.get(item.suffix) or python_ops.setter(node, table["strings"])
+            if how is not None:
+                table["setters"][item.suffix] = how
             if any(dotted(decorator) not in _TRANSPARENT for decorator in node.decorator_list):
                 table["decorated"].append(item.suffix)
     _read_statements(source.tree, module, is_package, table)
@@ -89,6 +99,23 @@ def survey_module(path: str, module: str, is_package: bool, source: Source) -> M
         if isinstance(item.node, FUNCTION_NODES):
             _read_injections(scope_statements(item.node.body), module, is_package, table)
     return table
+
+
+def _read_strings(tree: ast.Module, table: ModuleTable) -> None:
+    counts: dict[str, int] = {}
+    for node in module_statements(tree):
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        for target in targets:
+            if isinstance(target, ast.Name):
+                counts[target.id] = counts.get(target.id, 0) + 1
+                text = literal(node.value)  # type: ignore[attr-defined]
+                if text is not None:
+                    table["strings"][target.id] = text
+    for name, count in counts.items():
+        if count > 1:
+            table["strings"].pop(name, None)
 
 
 def _read_statements(tree: ast.Module, module: str, is_package: bool, table: ModuleTable) -> None:

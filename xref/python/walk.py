@@ -88,6 +88,8 @@ class Walk:
     root: Scope
     names: list[NameUse] = field(default_factory=list)
     calls: list[tuple[ast.Call, Scope]] = field(default_factory=list)
+    tables: list[tuple[ast.Dict, Scope]] = field(default_factory=list)
+    """Dictionaries as written."""
     imports: list[Import] = field(default_factory=list)
     decorations: list[Decoration] = field(default_factory=list)
     classes: list[Declared] = field(default_factory=list)
@@ -115,6 +117,7 @@ class Walk:
             ast.Name: self._name,
             ast.Attribute: self._attribute,
             ast.Call: self._call,
+            ast.Dict: self._dictionary,
             ast.Assign: self._assign,
             ast.AnnAssign: self._ann_assign,
             ast.NamedExpr: self._named,
@@ -164,6 +167,10 @@ class Walk:
         self._push(node.keywords, scope, Role.READ)
         self._push(node.args, scope, Role.READ)
         self._stack.append((node.func, scope, Role.DECORATOR if role is Role.DECORATOR else Role.CALL))
+
+    def _dictionary(self, node: ast.Dict, scope: Scope, role: Role) -> None:
+        self.tables.append((node, scope))
+        self._children(node, scope, role if role is Role.ANNOTATION else Role.READ)
 
     def _assign(self, node: ast.Assign, scope: Scope, _role: Role) -> None:
         for target in node.targets:

@@ -135,6 +135,7 @@ def key_object(key: KeyAnswer) -> Object:
         "definitions": definitions,
         "uses": [use._asdict() for use in key.uses],
         "relations": [{"kind": kind, "other": other} for kind, other in key.relations],
+        "parts": [part._asdict() for part in key.parts],
     }
 
 

@@ -10,6 +10,11 @@ from xref.query.answers import symbol_rows
 from xref.query.names import SymbolRow, like_escape
 from xref.query.types import KeyDefRow
 
+_MARKS = (".", ":", "::")
+"""What may stand before the part of a key that a person writes."""
+_PARTS = {"op": "op_attr", "target_kind": "target_option"}
+"""Registry -> the registry of what belongs to its keys, named `<key>:<part>`."""
+
 
 class KeyUseRow(NamedTuple):
     """A row of the view `key_uses`, with the qualname of the symbol around the use ("" at file level)."""
@@ -21,9 +26,24 @@ class KeyUseRow(NamedTuple):
     status: str
 
 
+class KeyPartRow(NamedTuple):
+    """A key that belongs to another one: an attribute of an operator, an option of a target kind. `runs` is the
+    qualname of the function that it runs, "" for none."""
+
+    registry: str
+    name: str
+    side: str
+    path: str
+    line: int
+    guard: str
+    note: str
+    runs: str
+
+
 @dataclass(slots=True)
 class KeyAnswer:
-    """All that the index knows of one key. `runs` gives the symbol of each definition that has one."""
+    """All that the index knows of one key. `runs` gives the symbol of each definition that has one; `parts` are the
+    attributes or options registered under it."""
 
     registry: str
     name: str
@@ -31,6 +51,7 @@ class KeyAnswer:
     runs: dict[int, SymbolRow] = field(default_factory=dict)
     uses: list[KeyUseRow] = field(default_factory=list)
     relations: list[tuple[str, str]] = field(default_factory=list)
+    parts: list[KeyPartRow] = field(default_factory=list)
 
 
 class KeyCount(NamedTuple):
@@ -46,14 +67,15 @@ class KeyCount(NamedTuple):
 
 
 def find_keys(db: sqlite3.Connection, text: str, registry: str | None = None) -> list[tuple[str, str]]:
-    """The (registry, name) of the keys called `text` or, when there are none, of those that end in `.text`.
+    """The (registry, name) of the keys called `text` or, when there are none, of those that end in `.text`, or in
+    `:text` or `::text` (`FInferType` of any operator, `FusedTIRConstructor:CallNode`).
 
     `text` may name the registry: `ffi:relax.transform.FuseTIR`.
     """
     prefix, colon, rest = text.partition(":")
     if colon and registry is None and rest and not rest.startswith(":") and (found := find_keys(db, rest, prefix)):
         return found
-    for pattern in (text, "%." + like_escape(text)):
+    for pattern in (text, *(f"%{mark}{like_escape(text)}" for mark in _MARKS)):
         equal = "=" if pattern == text else "LIKE"
         escape = "" if pattern == text else " ESCAPE '\\'"
         rows = db.execute(
@@ -61,7 +83,11 @@ def find_keys(db: sqlite3.Connection, text: str, registry: str | None = None) ->
             " ORDER BY registry, name",
             (pattern, registry),
         ).fetchall()
-        if rows := [(found, name) for found, name in rows if name == text or name.endswith("." + text)]:
+        if rows := [
+            (found, name)
+            for found, name in rows
+            if name == text or name.endswith(tuple(mark + text for mark in _MARKS))
+        ]:
             return rows
     return []
 
@@ -82,7 +108,21 @@ def key(db: sqlite3.Connection, registry: str, name: str) -> KeyAnswer:
         "SELECT DISTINCT kind, other FROM key_relations WHERE registry = ? AND name = ? ORDER BY kind, other",
         (registry, name),
     ).fetchall()
+    answer.parts = _parts(db, registry, name)
     return answer
+
+
+def _parts(db: sqlite3.Connection, registry: str, name: str) -> list[KeyPartRow]:
+    """The keys of the registry that holds parts of this one: those that begin with `<name>:`."""
+    if registry not in _PARTS:
+        return []
+    rows = db.execute(
+        "SELECT k.registry, k.name, k.side, k.path, k.line, k.guard, k.note, coalesce(s.qualname, '') FROM key_defs k"
+        " LEFT JOIN symbol s ON s.id = k.symbol_id WHERE k.registry = ?1 AND k.name >= ?2 || ':' AND k.name < ?2 || ';'"
+        " ORDER BY k.name, k.side, k.path, k.line",
+        (_PARTS[registry], name),
+    )
+    return [KeyPartRow._make(row) for row in rows]
 
 
 def _uses(db: sqlite3.Connection, condition: str, registry: str, name: str) -> list[KeyUseRow]:

@@ -262,6 +262,10 @@ def key_lines(key: KeyAnswer, limit: int = 0, width: int = WIDTH) -> Iterator[st
             yield f"    {place_of(target.path, target.line)}  {target.kind}  {title(target)}"
     if not key.defs:
         yield "  no definition in the tree"
+    for part in key.parts:
+        guard = f"  built under {part.guard}" if part.guard else ""
+        lead = f"  {part.path}:{part.line}  {part.name.removeprefix(key.name)}{guard}  "
+        yield (lead + (shorten_name(part.runs, width - len(lead)) if part.runs else part.note)).rstrip()
     if not key.uses:
         yield "  no look-up found (names in plain strings, as of call_packed or ExternFunc, are not followed)"
     shown = key.uses[:limit] if limit else key.uses

@@ -4,16 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xref.registry import cpp_c_functions, cpp_ffi, cpp_look_ups, cpp_members, cpp_passes, cpp_types
+from xref.registry import (
+    cpp_c_functions,
+    cpp_entries,
+    cpp_ffi,
+    cpp_functors,
+    cpp_look_ups,
+    cpp_members,
+    cpp_op_calls,
+    cpp_ops,
+    cpp_passes,
+    cpp_tables,
+    cpp_types,
+)
 
 if TYPE_CHECKING:
     from xref.cpp.clang import CXCursor
     from xref.cpp.names import Declaration
     from xref.cpp.walk import Walk
 
-_CALL_HOOKS = (cpp_ffi.on_call, cpp_passes.on_call, cpp_types.on_call, cpp_members.on_call)
-_VARIABLE_HOOKS = (cpp_types.on_variable,)
-_FUNCTION_HOOKS = (cpp_members.on_function, cpp_c_functions.on_function)
+_CALL_HOOKS = (
+    cpp_ffi.on_call, cpp_passes.on_call, cpp_types.on_call, cpp_members.on_call, cpp_ops.on_call, cpp_entries.on_call,
+    cpp_op_calls.on_call, cpp_functors.on_call,
+)  # fmt: skip
+_VARIABLE_HOOKS = (cpp_types.on_variable, cpp_ops.on_variable)
+_FUNCTION_HOOKS = (cpp_members.on_function, cpp_c_functions.on_function, cpp_functors.on_function)
 
 
 class CppRegistries:
@@ -29,11 +44,13 @@ class CppRegistries:
         for hook in _VARIABLE_HOOKS:
             hook(walk, cursor, variable)
 
-    def finish(self, walk: Walk, root: CXCursor) -> None:
-        """Record what needs the whole unit."""
-        cpp_look_ups.finish(walk, root)
-
     def on_function(self, walk: Walk, cursor: CXCursor, function: Declaration) -> None:
         """Ask each mechanism about the definition of a function."""
         for hook in _FUNCTION_HOOKS:
             hook(walk, cursor, function)
+
+    def finish(self, walk: Walk, root: CXCursor) -> None:
+        """Record what needs the whole unit: look-ups, and registrations whose names are computed."""
+        cpp_look_ups.finish(walk, root)
+        if walk.computed:
+            cpp_tables.finish(walk, root, cpp_ops.COMPUTED)

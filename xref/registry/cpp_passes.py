@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from xref.cpp.clang import CXCursor
+from xref.cpp import kinds
+from xref.cpp.clang import CXCursor, children
 from xref.model import KeyDef
-from xref.registry.cpp_values import argument, function_of, string_of
+from xref.registry.cpp_values import argument, function_of, is_default, string_of
 
 if TYPE_CHECKING:
     from xref.cpp.names import Declaration
@@ -55,6 +56,9 @@ def on_call(walk: Walk, call: CXCursor, callee: Declaration) -> None:
     if name_cursor is None:
         return
     file, line, col = walk.position(name_cursor)
+    if name is None and is_default(name_cursor):
+        name = _default(walk, call, maker.name)
+        file, line, col = walk.position(call)
     facts = walk.facts.get(file)
     if facts is None:
         return
@@ -66,3 +70,11 @@ def on_call(walk: Walk, call: CXCursor, callee: Declaration) -> None:
     else:
         target, note = walk.scope, "a sequence of passes"
     facts.key_defs.append(KeyDef(REGISTRY, name, "cpp", line, target.id if target is not None else None, note=note))
+
+
+def _default(walk: Walk, call: CXCursor, index: int) -> str | None:
+    """The default of the called function's parameter: `Sequential(passes, String name = "sequential")`."""
+    function = walk.library.clang_getCursorReferenced(call)
+    parameters = [c for c in children(function) if c.kind == kinds.PARAMETER]
+    values = [c for c in children(parameters[index]) if c.kind in kinds.EXPRESSIONS] if index < len(parameters) else []
+    return string_of(values[-1]) if values else None

@@ -30,6 +30,11 @@ def argument(call: CXCursor, index: int) -> CXCursor | None:
     return result
 
 
+def is_default(cursor: CXCursor) -> bool:
+    """Whether the argument is a default of the called function: an expression of nothing."""
+    return bool(cursor.kind == kinds.UNEXPOSED_EXPR and not children(cursor))
+
+
 def string_of(cursor: CXCursor | None, depth: int = 0, variables: bool = False) -> str | None:
     """The string that the expression holds, with a final `*` where it goes on at run time; None when none is known.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from xref.model import Id, KeyDef, KeyUse
 
@@ -21,6 +22,20 @@ class KeyFacts:
 
     definitions: list[KeyDef] = field(default_factory=list)
     uses: list[KeyUse] = field(default_factory=list)
+    unreadable: list[tuple[ast.expr, Id, str]] = field(default_factory=list)
+    """What could not be read: the expression, the symbol around it, and the reason."""
+
+
+class Text(NamedTuple):
+    """A string that an expression can be, and the line of what decides it: the literal, a table's row, a call."""
+
+    text: str
+    line: int
+
+
+Setter = tuple[int, str, int, int]
+"""Of a function that sets an attribute of operators: the index of its parameter for the operator, the attribute's name
+("" when a parameter gives it), that parameter's index (-1 for none), and the index of the value's (-1 for none)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +47,9 @@ class Site:
     called at once. `line`, `column`: of the callee's own name. `position` and `symbol` give an expression's line and
     column, and the id of the symbol that it names, if any. `values` gives what an expression may stand for: the values
     that a variable is assigned, the branches of a conditional, else itself. `wrapper`: the type-key prefix of a
-    wrapping decorator.
+    wrapping decorator. `setter`: how the callee sets an attribute of an operator (xref.registry.python_ops). `body`:
+    the function of the file, or the only value of the variable, that an expression names. `texts`: all strings that an
+    expression can be, none when one of them is unknown (xref.python.constants).
     """
 
     name: str
@@ -46,6 +63,9 @@ class Site:
     symbol: Callable[[ast.expr], Id | None]
     values: Callable[[ast.expr], list[ast.expr]]
     wrapper: str = ""
+    setter: Setter | None = None
+    body: Callable[[ast.expr], ast.AST | None] = lambda _: None
+    texts: Callable[[ast.expr], list[Text]] = lambda _: []
 
     def argument(self, position: int, keyword: str = "") -> ast.expr | None:
         """The argument at `position`, or passed as `keyword`; None when absent or hidden behind `*args`."""

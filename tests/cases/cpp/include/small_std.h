@@ -34,6 +34,9 @@ class string {
  public:
   string();
   string(const char* text);
+  size_t size() const;
+  size_t rfind(const string& text, size_t at) const;
+  string substr(size_t at, size_t count = -1) const;
 };
 string operator+(const string& left, const string& right);
 string operator+(const string& left, const char* right);

@@ -1,0 +1,134 @@
+"""What Python registers besides FFI functions: a row that is missed is an operator that nobody legalizes, a tag that
+nobody defines, a converter that nobody finds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from python_case import Names, index
+
+from xref.model import FileFacts
+
+TVM = {
+    "python/tvm/__init__.py": "from . import ir, target\n",
+    "python/tvm/ir/__init__.py": "from .op import Op, register_op_attr, register_intrin_lowering\n",
+    "python/tvm/ir/op.py": (
+        "class Op:\n"
+        "    @staticmethod\n"
+        "    def get(op_name): ...\n"
+        "def register_op_attr(op_name, attr_key, value=None, level=10): ...\n"
+        "def register_intrin_lowering(op_name, target, *, f=None, level=10): ...\n"
+    ),
+    "python/tvm/target/__init__.py": "from .tag import register_tag\nclass Target: ...\n",
+    "python/tvm/target/tag.py": "def register_tag(name, config, override=False): ...\n",
+    "python/tvm/common.py": (
+        "import tvm\n"
+        "_NAME = 'FLegalize'\n"
+        "def register_legalize(op_name, legal_func=None):\n"
+        "    return tvm.ir.register_op_attr(op_name, _NAME, legal_func)\n"
+    ),
+}
+
+
+@pytest.fixture(name="scratch")
+def scratch_fixture(tmp_path: Path) -> Path:
+    (tmp_path / "scratch").mkdir()
+    return tmp_path
+
+
+def _facts(scratch: Path, code: str, path: str = "python/tvm/x.py") -> tuple[FileFacts, Names]:
+    for name, text in (TVM | {path: code}).items():
+        (scratch / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
+        (scratch / "tree" / name).write_text(text, "utf-8")
+    facts = index(scratch / "tree", scratch / "scratch")
+    return facts[path], Names(facts.values())
+
+
+def _keys(scratch: Path, code: str, path: str = "python/tvm/x.py") -> list[tuple[str, str, int, str]]:
+    facts, names = _facts(scratch, code, path)
+    return sorted((k.registry, k.name, k.line, names.of(k.symbol)) for k in facts.key_defs)
+
+
+def test_a_setter_of_attributes_is_known_by_what_it_hands_on(scratch: Path) -> None:
+    """relax/transform/legalize_ops/common.py:125; Relay alone had thirty such functions."""
+    code = (
+        "import tvm\n"
+        "from .common import register_legalize\n"
+        "def _binary(te):\n"
+        "    def call(bb, call): ...\n"
+        "    return call\n"
+        "register_legalize('relax.add', _binary(max))\n"
+        "@register_legalize('relax.nn.conv2d')\n"
+        "def _conv2d(bb, call): ...\n"
+        "for name in ('relax.exp', 'relax.log'):\n"
+        "    tvm.ir.register_op_attr(name, 'FPurity', _conv2d)\n"
+        "tvm.ir.register_intrin_lowering('tirx.exp', target='opencl', f=_conv2d)\n"
+    )
+    assert _keys(scratch, code) == [
+        ("op_attr", "relax.add:FLegalize", 6, "tvm.x._binary"),
+        ("op_attr", "relax.exp:FPurity", 9, "tvm.x._conv2d"),
+        ("op_attr", "relax.log:FPurity", 9, "tvm.x._conv2d"),
+        ("op_attr", "relax.nn.conv2d:FLegalize", 7, "tvm.x._conv2d"),
+        ("op_attr", "tirx.exp:opencl.FLowerIntrinsic", 11, "tvm.x._conv2d"),
+    ]
+
+
+def test_names_that_loops_and_helpers_complete_are_evaluated(scratch: Path) -> None:
+    """backend/hexagon/target_tags.py (a loop over a table), backend/cuda/target_tags.py (a helper)."""
+    code = (
+        "from tvm.target import register_tag\n"
+        "VERSIONS = {\n"
+        "    'v65': {'vtcm': 2**18},\n"
+        "    'v66': {'vtcm': 2**19},\n"
+        "}\n"
+        "for version, info in VERSIONS.items():\n"
+        "    register_tag('qcom/hexagon-' + version, {'vtcm': info['vtcm']})\n"
+        "def _cuda(name, arch, **extra):\n"
+        "    register_tag(f'nvidia/{name}', {'arch': arch} | extra)\n"
+        "_cuda('a100', 'sm_80')\n"
+        "_cuda('h100', arch='sm_90a', cache=1)\n"
+        "def later(name):\n"
+        "    register_tag(name, {})\n"
+    )
+    facts, _ = _facts(scratch, code)
+    assert sorted((k.name, k.line) for k in facts.key_defs) == [
+        ("nvidia/a100", 10), ("nvidia/h100", 11), ("qcom/hexagon-v65", 3), ("qcom/hexagon-v66", 4),
+    ]  # fmt: skip
+    assert [(u.line, u.text) for u in facts.unresolved if "tag" in u.reason] == [(13, "name")]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "'a' * 10**9",
+        "'%1000000000d' % 1",
+        "'{:>1000000000}'.format(1)",
+        "str(range(10**12))",
+        "X",
+        "str([*range(10**9)])",
+    ],
+)
+def test_no_expression_of_a_stranger_fills_the_memory(scratch: Path, value: str) -> None:
+    """The tree is a stranger's: a string that cannot be told is unresolved, whatever it would cost to tell it."""
+    doubled = "".join(f"X{i + 1} = X{i} + X{i}\n" for i in range(60))
+    code = f"from tvm.target import register_tag\nX0 = 'ab'\n{doubled}X = X60\nregister_tag({value}, {{}})\n"
+    facts, _ = _facts(scratch, code)
+    assert [k for k in facts.key_defs if len(k.name) > 5000] == []
+
+
+def test_tables_of_converters_answer_which_function_converts(scratch: Path) -> None:
+    """relax/frontend/onnx/onnx_frontend.py:5750 (classes), torch/exported_program_translator.py:1884 (methods)."""
+    rows = "".join(f"            'op{i}': self._unary,\n" for i in range(8))
+    code = (
+        "class Importer:\n"
+        "    def _conv2d(self, node): ...\n"
+        "    def _unary(self, node): ...\n"
+        "    def create_convert_map(self):\n"
+        f"        return {{\n            'conv2d.default': self._conv2d,\n{rows}        }}\n"
+    )
+    keys = _keys(scratch, code, "python/tvm/relax/frontend/torch/translator.py")
+    assert keys[0] == (
+        "frontend", "torch:conv2d.default", 6, "tvm.relax.frontend.torch.translator.Importer._conv2d",
+    )  # fmt: skip
+    assert len(keys) == 9

@@ -1,0 +1,126 @@
+"""Registrations whose names are computed: loops over tables, helpers that put names together. Evaluated, never guessed.
+
+`kDeviceIntrinsics` and its loop (src/backend/cuda/op/target_builtin.cc, v0.25 on) name 174 operators that no literal
+spells. The code that runs when the library is loaded is evaluated over its syntax tree, with strings, numbers, tables
+and structures as values (xref.registry.cpp_evaluate). What the evaluation cannot know is `UNKNOWN`: a registration
+under an unknown name is a row in `unresolved`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from xref.cpp import kinds
+from xref.cpp.clang import CXCursor, children, load, text
+from xref.registry.cpp_evaluate import UNKNOWN, Evaluator, Value
+from xref.registry.cpp_record import callee_of, constant, define
+from xref.registry.cpp_values import argument, function_of
+
+if TYPE_CHECKING:
+    from xref.cpp.names import Declaration
+    from xref.cpp.walk import Walk
+
+STATIC_INIT_PREFIX = "__TVMFFIStaticInitFunc"
+_CONTAINERS = (kinds.NAMESPACE, *kinds.TRANSPARENT)
+
+
+class Registration(NamedTuple):
+    """A registry that a chain of calls fills: `opener` (a qualified name) takes the key as argument `name`, each of
+    `setters` gives it an attribute, filed in `attributes` as "<key>:<attribute>"."""
+
+    registry: str
+    opener: str
+    name: int
+    attributes: str
+    setters: tuple[str, ...]
+
+
+class Entry(NamedTuple):
+    """What an opener returns, while evaluating."""
+
+    form: Registration
+    name: Value
+    place: CXCursor
+    is_literal: bool
+    """Whether the name stands in the registering call, so that it was recorded when the walk met it."""
+
+
+def finish(walk: Walk, root: CXCursor, forms: tuple[Registration, ...]) -> None:
+    """Evaluate the code of the unit that runs at load time, when the walk met a computed name in it."""
+    evaluator = TableEvaluator(walk, forms)
+    pending = [root]
+    while pending:
+        for child in children(pending.pop()):
+            if child.kind in _CONTAINERS:
+                pending.append(child)
+            elif walk.position(child)[0] not in walk.facts:
+                continue
+            elif child.kind == kinds.FUNCTION:
+                name = text(load().clang_getCursorSpelling(child))
+                if name.startswith(STATIC_INIT_PREFIX):
+                    evaluator.run(child)
+            elif child.kind == kinds.VARIABLE:
+                evaluator.global_value(child)
+    for file, row in walk.computed.values():
+        walk.facts[file].unresolved.append(row)
+
+
+class TableEvaluator(Evaluator):
+    """Evaluates registering code and records the registrations that it comes by."""
+
+    def __init__(self, walk: Walk, forms: tuple[Registration, ...]) -> None:
+        super().__init__()
+        self._walk = walk
+        self._openers = {form.opener: form for form in forms}
+        self._setters = {setter for form in forms for setter in form.setters}
+        self._homes = tuple(form.opener.rpartition("::")[0] + "::" for form in forms)
+
+    def special(self, call: CXCursor, environment: dict[int, Value]) -> Value | None:
+        """The value of a registering call; None for any other."""
+        callee = callee_of(self._walk, call)
+        if callee is None or not callee.qualname.startswith(self._homes):
+            return None
+        if callee.qualname in self._openers:
+            return self._open(self._openers[callee.qualname], call, environment)
+        receiver = self.receiver(call, environment)
+        if isinstance(receiver, Entry) and callee.qualname in self._setters:
+            self._set(receiver, call, environment)
+        return receiver
+
+    def _open(self, form: Registration, call: CXCursor, environment: dict[int, Value]) -> Entry:
+        cursor = argument(call, form.name)
+        name = self.value(cursor, environment) if cursor is not None else UNKNOWN
+        is_literal = constant(cursor) is not None
+        place = self.row if self.row is not None else cursor if cursor is not None else call
+        if not is_literal:
+            self._walk.computed.pop(self._walk.token(call), None)
+            if isinstance(name, str):
+                define(self._walk, form.registry, name, place, note=f"computed: {self._text(call)}")
+            else:
+                self._unknown(form.registry, call)
+        return Entry(form, name, place, is_literal)
+
+    def _set(self, entry: Entry, call: CXCursor, environment: dict[int, Value]) -> None:
+        cursor, value = argument(call, 0), argument(call, 1)
+        name = self.value(cursor, environment) if cursor is not None else UNKNOWN
+        if entry.is_literal and constant(cursor) is not None:
+            return
+        if not isinstance(name, str) or not isinstance(entry.name, str):
+            self._unknown(entry.form.attributes, call)
+            return
+        key = f"{entry.name}:{name}"
+        target: Declaration | None = function_of(self._walk, value, key).target
+        if target is not None and target.is_function:
+            define(self._walk, entry.form.attributes, key, entry.place, target)
+            return
+        known = self.value(value, environment) if value is not None else UNKNOWN
+        note = known if isinstance(known, str) else self._text(value) if value is not None else ""
+        define(self._walk, entry.form.attributes, key, entry.place, note=note[:60])
+
+    def _text(self, cursor: CXCursor) -> str:
+        return self._walk.source_text(cursor)
+
+    def _unknown(self, registry: str, call: CXCursor) -> None:
+        file, line, col = self._walk.position(call)
+        if file in self._walk.facts:
+            self._walk.note_unreadable(file, line, col, call, f"name of a registered {registry} could not be computed")

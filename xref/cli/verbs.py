@@ -20,6 +20,7 @@ import click
 from xref.cli.output import width, write_json, write_lines
 from xref.cli.site import site
 from xref.cli.trace import COMMANDS as TRACE_COMMANDS
+from xref.cli.verify import verify
 from xref.model import ExitCode, Role, XrefError
 
 if TYPE_CHECKING:
@@ -411,5 +412,5 @@ def index(
     return exit_code(summary, strict=strict)
 
 
-for _command in (*TRACE_COMMANDS, site):
+for _command in (*TRACE_COMMANDS, site, verify):
     cli.add_command(_command)

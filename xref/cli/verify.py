@@ -1,0 +1,77 @@
+"""`xref verify`: the index against an installed TVM."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from xref.cli.output import write_json, write_lines
+from xref.model import ExitCode
+
+if TYPE_CHECKING:
+    from xref.verify.compare import Verification
+
+_SHOWN = 10
+
+
+def default_db() -> Path:
+    """The index to ask when none is named."""
+    return Path(os.environ.get("XREF_DB") or "data/xref.db")
+
+
+def _lines(result: Verification, limit: int | None) -> Iterator[str]:
+    yield f"index of {result.tree}, TVM {result.tree_version or '(unknown)'}"
+    ffi = f" with tvm-ffi {result.ffi_version}" if result.ffi_version else ""
+    yield f"against the installed TVM {result.version}{ffi}"
+    for one in result.comparisons:
+        share = f" ({100 * one.found / one.installed:.1f} %)" if one.installed else ""
+        yield f"  {one.registry:12} {one.found:,} of {one.installed:,} installed{share}"
+        yield from _names("missing in the index", one.missing, limit)
+        for reason, names in sorted(one.surplus.items(), key=lambda item: (item[0] == "", item[0])):
+            yield from _names(f"only in the index, {reason or 'for no reason known'}", names, limit)
+    if result.unlisted:
+        yield f"  not compared, since the TVM does not list it or the index has none: {', '.join(result.unlisted)}"
+
+
+def _names(what: str, names: list[str], limit: int | None) -> Iterator[str]:
+    if names:
+        more = f", … {len(names) - limit} more" if limit and len(names) > limit else ""
+        yield f"    {len(names):,} {what}: {', '.join(names[:limit])}{more}"
+
+
+@click.command(name="verify")
+@click.option(
+    "--python",
+    metavar="PYTHON",
+    default=sys.executable,
+    show_default="the one that runs xref",
+    help="The interpreter that has TVM; it need not have xref.",
+)
+@click.option(
+    "--limit", type=click.IntRange(min=0), metavar="N", help="Names of each kind; 0 for all.", show_default="10"
+)
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON object (docs/cli.md).")
+@click.option("--db", type=click.Path(dir_okay=False, path_type=Path), default=default_db,
+              show_default="$XREF_DB, else data/xref.db", help="The index.")  # fmt: skip
+def verify(python: str, limit: int | None, as_json: bool, db: Path) -> int:
+    """Compare the index with the registries of an installed TVM: what each has that the other lacks, and why.
+
+    Exit code 1 when the TVM has registered anything that the index does not know.
+    """
+    from xref.store import open_index
+    from xref.verify.run import verify as run
+
+    with closing(open_index(db)) as connection:
+        result = run(connection, python)
+    if as_json:
+        write_json({"schema": 1, "complete": result.is_complete} | asdict(result))
+    else:
+        write_lines(_lines(result, _SHOWN if limit is None else limit or None))
+    return ExitCode.DONE if result.is_complete else ExitCode.NOTHING

@@ -1,0 +1,1 @@
+"""Compares an index with the registries of an installed TVM."""

@@ -265,3 +265,11 @@ def test_a_type_s_parent_is_the_nearest_class_with_a_key(tmp_path: Path) -> None
         ("ir.Expr", "parent", "ffi.Object"),
         ("tirx.Add", "parent", "ir.Expr"),
     ]
+
+
+def test_a_use_through_a_module_of_two_namespaces_is_of_the_one_that_has_the_key(tmp_path: Path) -> None:
+    """To v0.18 python/tvm/relay/backend/contrib/ethosu/_ffi_api.py is filled from two: half of its uses dangled."""
+    uses = [_use("a.f", 1)._replace(candidates="a.f|b.f"), _use("a.g", 2)._replace(candidates="a.g|b.g")]
+    db = _keys(tmp_path / "x.db", [_key("b.f", "f")], uses)
+    assert _statuses(db) == {"b.f": "resolved", "a.g": "dangling"}
+    assert _edges(db, Evidence.REGISTRY) == [("user", "f", 1, "b.f")]

@@ -198,6 +198,9 @@ class KeyUse(NamedTuple):
     optional: bool = False
     binding: str = ""
     """For a call from Python: which part of the language binding runs the function (xref/registry/bindings.py)."""
+    candidates: str = ""
+    """The names that this may be a use of, joined by `|`, where several may be: the linker takes the last that is
+    defined, as a module keeps the attribute that it is given last. `name` is the first."""
 
 
 class AttributeRead(NamedTuple):

@@ -56,7 +56,7 @@ CREATE TABLE key_def(
 CREATE TABLE key_use(
     registry TEXT NOT NULL, name TEXT NOT NULL, side TEXT NOT NULL, file_id INTEGER NOT NULL, line INTEGER NOT NULL,
     col INTEGER NOT NULL, in_symbol_id INTEGER, calls INTEGER NOT NULL, optional INTEGER NOT NULL, status TEXT NOT NULL,
-    binding TEXT NOT NULL DEFAULT '', evidence TEXT NOT NULL DEFAULT 'direct', step TEXT NOT NULL DEFAULT '');
+    binding TEXT NOT NULL DEFAULT '', candidates TEXT NOT NULL DEFAULT '', evidence TEXT NOT NULL DEFAULT 'direct', step TEXT NOT NULL DEFAULT '');
 
 CREATE TABLE attribute_read(
     name TEXT NOT NULL, receiver_id INTEGER, file_id INTEGER NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL,

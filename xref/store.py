@@ -207,7 +207,7 @@ class IndexBuilder:
                 ((k.registry, k.name, k.side, owner, k.line, k.symbol, k.guard, k.note) for k in facts.key_defs),
             )
             db.executemany(
-                "INSERT INTO key_use VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'direct', '')",
+                "INSERT INTO key_use VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'direct', '')",
                 (
                     (
                         k.registry,
@@ -221,6 +221,7 @@ class IndexBuilder:
                         k.optional,
                         UseStatus.DANGLING,
                         k.binding,
+                        k.candidates,
                     )
                     for k in facts.key_uses
                 ),

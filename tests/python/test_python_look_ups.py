@@ -7,16 +7,22 @@ from pathlib import Path
 import pytest
 from python_case import index
 
+from xref.model import FileFacts
+
 REGISTRY = "def get_global_func(name, allow_missing=False): ...\ndef register_global_func(name, f=None): ...\n"
 
 
-def _keys(tmp_path: Path, files: dict[str, str], path: str) -> set[tuple[str, str, bool, bool]]:
+def _facts(tmp_path: Path, files: dict[str, str], path: str) -> FileFacts:
     files = {"python/tvm_ffi/__init__.py": REGISTRY, "python/tvm/__init__.py": ""} | files
     for name, text in files.items():
         (tmp_path / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "tree" / name).write_text(text, "utf-8")
-    facts = index(tmp_path / "tree", tmp_path / "scratch")[path]
-    return {(use.registry, use.name, use.calls, use.optional) for use in facts.key_uses}
+    return index(tmp_path / "tree", tmp_path / "scratch")[path]
+
+
+def _keys(tmp_path: Path, files: dict[str, str], path: str) -> set[tuple[str, str, bool, bool]]:
+    uses = _facts(tmp_path, files, path).key_uses
+    return {(use.registry, use.name, use.calls, use.optional) for use in uses}
 
 
 @pytest.fixture
@@ -105,3 +111,15 @@ def test_a_module_s_own_name_for_a_form_is_the_form(tmp_path: Path) -> None:
         "def f():\n    return look_up('tvm.f')\n"
     )
     assert _keys(tmp_path, {"python/tvm/use.py": code}, "python/tvm/use.py") == {("ffi", "tvm.f", False, False)}
+
+
+def test_a_module_that_two_namespaces_fill_may_mean_either(tmp_path: Path) -> None:
+    files = {
+        "python/tvm_ffi/__init__.py": REGISTRY + "def init_ffi_api(namespace, target=None): ...\n",
+        "python/tvm/_ffi_api.py": (
+            "import tvm_ffi\ntvm_ffi.init_ffi_api('a', __name__)\ntvm_ffi.init_ffi_api('b', __name__)\n"
+        ),
+        "python/tvm/use.py": "from . import _ffi_api\ndef f():\n    return _ffi_api.g()\n",
+    }
+    uses = _facts(tmp_path, files, "python/tvm/use.py").key_uses
+    assert [(use.name, use.candidates) for use in uses] == [("a.g", "a.g|b.g")]

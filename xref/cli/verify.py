@@ -30,6 +30,8 @@ def _lines(result: Verification, limit: int | None) -> Iterator[str]:
     yield f"index of {result.tree}, TVM {result.tree_version or '(unknown)'}"
     ffi = f" with tvm-ffi {result.ffi_version}" if result.ffi_version else ""
     yield f"against the installed TVM {result.version}{ffi}"
+    if result.tree_version.partition(".dev")[0] not in result.version:
+        yield "  the versions differ: what one has and the other lacks may be a change between them"
     for one in result.comparisons:
         share = f" ({100 * one.found / one.installed:.1f} %)" if one.installed else ""
         yield f"  {one.registry:12} {one.found:,} of {one.installed:,} installed{share}"

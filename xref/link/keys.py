@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import Any
 
 from xref.link.step import Derived, Step, Touched
 from xref.model import Evidence, Id, UseStatus
@@ -60,8 +61,10 @@ class _Definitions:
 def _derive(derived: Derived, _touched: Touched | None) -> None:
     definitions = _Definitions(derived)
     uses = derived.db.execute(
-        "SELECT rowid, registry, name, file_id, line, col, in_symbol_id, calls, optional, status FROM key_use"
+        "SELECT rowid, registry, name, file_id, line, col, in_symbol_id, calls, optional, status, candidates"
+        " FROM key_use"
     ).fetchall()
+    uses = [_settled(derived, definitions, *use) for use in uses]
     prefixes: dict[tuple[str, str], list[str]] = {}
     for row, registry, name, file_id, line, col, within, calls, optional, old_status in uses:
         if name.startswith("*:") or name.endswith("*"):
@@ -87,6 +90,19 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
                 for key in names
                 for via, target in definitions.runs(registry, key)
             )
+
+
+def _settled(derived: Derived, definitions: _Definitions, *use: Any) -> tuple[Any, ...]:
+    """The use, with the last of its candidates that is defined as its name. That name is derived, the candidates are
+    the fact."""
+    row, registry, name, *rest, candidates = use
+    if candidates:
+        names = candidates.split("|")
+        chosen = next((n for n in reversed(names) if n in definitions.names[registry]), names[0])
+        if chosen != name:
+            derived.db.execute("UPDATE key_use SET name = ? WHERE rowid = ?", (chosen, row))
+        name = chosen
+    return (row, registry, name, *rest)
 
 
 STEP = Step("keys", _derive)

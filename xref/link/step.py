@@ -5,7 +5,8 @@ of several files, and from what earlier steps derived. Its `step` column names t
 so that it can be made again without touching a fact. A step therefore
 
 - reads facts and earlier steps' rows only, and depends on nothing else: neither on row ids nor on the order of rows;
-- writes through `Derived`, and changes no fact (the `status` of a use of a key, which is derived, apart);
+- writes through `Derived`, and changes no fact (apart from what is derived of a use of a key: its `status`, and its
+  name where it has candidates);
 - takes at most 0.1 s on the whole of TVM, or is `scoped`: given the touched files, it removes and derives again what
   they may have changed, whatever they held before.
 """

@@ -15,6 +15,7 @@ from xref.model import Id, symbol_id
 from xref.python.declarations import member_key
 from xref.python.scratch import SURVEY
 from xref.python.survey import ModuleTable
+from xref.registry.python_ffi import CANDIDATES
 from xref.registry.python_look_ups import REMOTE
 
 BUILTINS = frozenset(dir(builtins))
@@ -157,7 +158,7 @@ class Tree:
         namespaces = self.ffi.get(module)
         if not namespaces or (name.startswith("__") and name.endswith("__")):
             return None
-        return Target("ffi", "", f"{namespaces[0]}.{name}")
+        return Target("ffi", "", CANDIDATES.join(f"{namespace}.{name}" for namespace in dict.fromkeys(namespaces)))
 
     def _starred(self, table: ModuleTable, name: str, depth: int) -> Target | None:
         if name.startswith("_") or name in BUILTINS:

@@ -24,6 +24,8 @@ GET_FORMS = {"get_global_func": _ALL}
 CYTHON_GET_FORMS = frozenset({"get_global_func", "_get_global_func"})
 """The binding's own look-up, by its name in its own module (tvm-ffi, cython/function.pxi)."""
 REGISTER_FORMS = {"register_func": (*_OLD, *_V21), "register_global_func": ("tvm", *_NEW)}
+CANDIDATES = "|"
+"""Joins the names that an attribute may stand for, where its module is filled from several namespaces."""
 CONSTRUCTOR_METHOD = "__init_handle_by_constructor__"
 """The method of tvm.runtime.Object that calls the FFI function passed as its first argument."""
 
@@ -108,5 +110,9 @@ def allows_missing(call: ast.Call) -> bool:
 def attribute_use(
     name: str, line: int, column: int, within: int, *, called: bool, optional: bool = False, binding: str = CALL
 ) -> KeyUse:
-    """A use of an FFI function through a module that is filled from its namespace."""
-    return KeyUse(REGISTRY, name, PYTHON, line, column, within, called, optional, binding if called else "")
+    """A use of an FFI function through a module that is filled from its namespace, or from several (`a.f|b.f`)."""
+    first, several, _ = name.partition(CANDIDATES)
+    return KeyUse(
+        REGISTRY, first, PYTHON, line, column, within, called, optional, binding if called else "",
+        name if several else "",
+    )  # fmt: skip

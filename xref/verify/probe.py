@@ -16,6 +16,7 @@ from typing import Any
 
 def _ffi() -> tuple[Any, Any]:
     """(module of the binding, its core or None): where names and look-ups are, in each era."""
+    binding: Any
     try:
         binding = import_module("tvm_ffi")
     except ImportError:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 
 from xref.cli.output import width, write_json, write_lines
-from xref.cli.site import site
+from xref.cli.site import serve, site
 from xref.cli.trace import COMMANDS as TRACE_COMMANDS
 from xref.cli.verify import verify
 from xref.model import ExitCode, Role, XrefError
@@ -412,5 +412,5 @@ def index(
     return exit_code(summary, strict=strict)
 
 
-for _command in (*TRACE_COMMANDS, site, verify):
+for _command in (*TRACE_COMMANDS, site, serve, verify):
     cli.add_command(_command)

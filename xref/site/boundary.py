@@ -66,6 +66,7 @@ def boundary(db: sqlite3.Connection, linker: Linker) -> Boundary:
         " AND a.path IS NOT NULL AND b.path IS NOT NULL",
         (Evidence.REGISTRY,),
     ).fetchall()
+    rows = [row for row in rows if row[1] in linker.plan.files_at and row[2] in linker.plan.files_at]
     down = [(source, target, via) for back, source, target, via in rows if not back]
     up = [(source, target, via) for back, source, target, via in rows if back]
     crossings, back = _crossings(down), _crossings(up)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
+from typing import NamedTuple
 
 from xref.model import XrefError
-from xref.site import layout, worker
+from xref.site import layout, urls, worker
 from xref.site.assets import ASSETS, environment, templates_folder
 from xref.site.cards import SHARDS
+from xref.site.changes import Changes, find_changes
 from xref.site.plan import SitePlan, make_plan
 from xref.site.publish import building
+from xref.site.state import load_state, state_of
 from xref.site.whole_pages import whole_pages
 from xref.store import open_index
 from xref.workers import Task, Workers
@@ -37,13 +42,30 @@ class SiteSummary:
     stale: int = 0
     seconds: float = 0.0
     note: str = ""
+    kept: int = 0
+    """Pages taken over from the site in place."""
 
 
-def build_site(db: Path, out: Path, jobs: int, progress: Progress) -> SiteSummary:
+class SiteOptions(NamedTuple):
+    """`only`: globs of files, all when empty; `base_url`: where the site will be published, ending in a slash, or "".
+
+    `full`: take nothing over from the site in place.
+    """
+
+    only: tuple[str, ...] = ()
+    base_url: str = ""
+    full: bool = False
+
+
+WHOLE = SiteOptions()
+
+
+def build_site(db: Path, out: Path, jobs: int, progress: Progress, options: SiteOptions = WHOLE) -> SiteSummary:
     """Make the site of the index at `db` in the folder `out`; what stood there is replaced when all is made.
 
-    `progress(done, total, label)` is called as pages are made. Raises `XrefError`: exit code 3 without a usable index,
-    5 when the tree is gone, `out` holds something else or cannot be written, 1 when a page cannot be made.
+    Pages that the site in `out` already has in the same form are taken over. `progress(done, total, label)` is called
+    as pages are made. Raises `XrefError`: exit code 3 without a usable index, 5 when the tree is gone, `out` holds
+    something else or cannot be written, 1 when a page cannot be made.
     """
     began = time.monotonic()
     summary = SiteSummary(out)
@@ -52,42 +74,91 @@ def build_site(db: Path, out: Path, jobs: int, progress: Progress) -> SiteSummar
         summary.note = "no drawings: no layout program; `pip install graphviz-pure`, or install Graphviz"
     with building(out) as folder:
         progress(0, 0, "reading the index")
-        plan = make_plan(db)
+        plan = make_plan(db, options.only)
         environment().globals["has_walks"] = bool(plan.walks)
         summary.stale = sum(file.state != "same" for file in plan.files)
+        with closing(open_index(db)) as connection:
+            state = state_of(connection, plan, repr((options._replace(full=False), dot is None)))
+            before = None if options.full else load_state(Path(os.path.realpath(out)))
+            changes = find_changes(connection, plan, before, state) if before else None
         with tempfile.TemporaryDirectory(prefix="xref-site.") as scratch:
             saved = Path(scratch) / "plan"
             plan.save(saved)
-            _pages_of_files(plan, saved, folder, jobs, dot, summary, progress)
-        progress(0, 0, "overview, keys, runs, search")
+            _run(_tasks(plan, changes), (str(saved), str(folder), dot, options.base_url), jobs, summary, progress)
+        progress(0, 0, "overview, keys, runs")
         with closing(open_index(db)) as connection:
-            made, size = worker.write(folder, whole_pages(connection, plan))
+            made, size = worker.write(folder, whole_pages(connection, plan), options.base_url)
             summary.pages += made
             summary.size += size
-        (folder / "assets").mkdir()
+        (folder / "assets").mkdir(exist_ok=True)
         for name in ASSETS:
             shutil.copyfile(templates_folder() / name, folder / "assets" / name)
+        if changes is not None:
+            summary.kept = _take_over(plan, changes, Path(os.path.realpath(out)), folder)
+        if options.base_url:
+            (folder / "sitemap.xml").write_text(sitemap(folder, options.base_url), encoding="utf-8")
+        state.save(folder)
     summary.seconds = time.monotonic() - began
     return summary
 
 
-def _pages_of_files(plan: SitePlan, saved: Path, folder: Path, jobs: int, dot: list[str] | None,
-                    summary: SiteSummary, progress: Progress) -> None:  # fmt: skip
-    """Run the tasks, the largest files first, so that the last ones to end are small."""
-    order = sorted(range(len(plan.files)), key=lambda at: (-plan.files[at].lines, at))
-    tasks = [Task(plan.files[at].path, worker.make_file, (at,), (plan.files[at].path,)) for at in order]
-    count = len(plan.packing.outside)
-    tasks += [
-        Task("outside the tree", worker.make_outside, (first, min(first + _OUTSIDE_PER_TASK, count)), ())
-        for first in range(0, count, _OUTSIDE_PER_TASK)
+def _take_over(plan: SitePlan, changes: Changes, old: Path, folder: Path) -> int:
+    """Bring unchanged files of the site in place into the new one; how many pages. A link where the disk allows it."""
+    pages = [page for found in plan.packing.by_file.values() for page in found] + plan.packing.outside
+    known = {page.url for page in pages}
+    known |= {address(file.path) for file in plan.files for address in (urls.source_url, urls.outline_url)}
+    page_of = {plan.packing.code[id_]: where.partition("#")[0] for id_, where in plan.packing.address.items()}
+    kept = 0
+    for base, _, names in os.walk(old):
+        for name in names:
+            path = os.path.join(base, name)
+            url = os.path.relpath(path, old).replace(os.sep, "/")
+            target = folder / url
+            if not changes.keeps(url, known, page_of) or target.exists():
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                os.link(path, target)
+            except OSError:
+                shutil.copyfile(path, target)
+            kept += name.endswith(".html")
+    return kept
+
+
+def _tasks(plan: SitePlan, changes: Changes | None) -> list[Task]:
+    """What to make: the data first, then the largest files, so that the last tasks to end are small."""
+    tasks = [Task("call graph", worker.make_graph, (), ())]
+    if changes is None or changes.walks:
+        tasks.append(Task("walks", worker.make_walks, (), ()))
+    if changes is None or changes.words:
+        tasks.append(Task("words", worker.make_words, (), ()))
+    if changes is None or changes.inventory:
+        tasks.append(Task("objects.inv", worker.make_inventory, (), ()))
+    for at in sorted(range(len(plan.files)), key=lambda at: (-plan.files[at].lines, at)):
+        path = plan.files[at].path
+        if changes is None:
+            tasks.append(Task(path, worker.make_file, (at,), (path,)))
+            continue
+        own = {page.url for page in plan.packing.by_file.get(at, ())}
+        wanted = frozenset(changes.pages & (own | {urls.source_url(path), urls.outline_url(path)}))
+        if wanted:
+            tasks.append(Task(path, worker.make_file, (at, wanted), (path,)))
+    outside = [
+        number for number, page in enumerate(plan.packing.outside) if changes is None or page.url in changes.pages
     ]
-    tasks += [
-        Task("cards", worker.make_cards, (first, min(first + _CARDS_PER_TASK, SHARDS)), ())
-        for first in range(0, SHARDS, _CARDS_PER_TASK)
-    ]
-    tasks = [Task("call graph", worker.make_graph, (), ()), Task("words", worker.make_words, (), ()), *tasks]
-    tasks = [Task("walks", worker.make_walks, (), ()), *tasks]
-    with Workers(jobs, worker.initialize, (str(saved), str(folder), dot)) as pool:
+    shards = list(range(SHARDS)) if changes is None else sorted(changes.shards)
+    tasks += [Task("outside the tree", worker.make_outside, (part,), ()) for part in _parts(outside, _OUTSIDE_PER_TASK)]
+    tasks += [Task("cards", worker.make_cards, (part,), ()) for part in _parts(shards, _CARDS_PER_TASK)]
+    return tasks
+
+
+def _parts(numbers: list[int], size: int) -> list[list[int]]:
+    return [numbers[at : at + size] for at in range(0, len(numbers), size)]
+
+
+def _run(tasks: list[Task], arguments: tuple[object, ...], jobs: int, summary: SiteSummary, progress: Progress) -> None:
+    """Run the tasks in `jobs` processes."""
+    with Workers(jobs, worker.initialize, arguments) as pool:
         pool.submit(tasks)
         while pool.busy:
             for task, made, failure in pool.finished(_POLL_SECONDS):
@@ -99,3 +170,11 @@ def _pages_of_files(plan: SitePlan, saved: Path, folder: Path, jobs: int, dot: l
                 summary.drawings += made.drawings
                 summary.size += made.size
                 progress(pool.done, pool.total, task.label)
+
+
+def sitemap(folder: Path, base_url: str) -> str:
+    """sitemap.xml of a site that is published at `base_url`."""
+    pages = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.html"))
+    rows = "".join(f"<url><loc>{escape(base_url)}{page}</loc></url>\n" for page in pages)
+    head = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
+    return f"{head}{rows}</urlset>\n"

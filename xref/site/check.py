@@ -21,6 +21,8 @@ from urllib.parse import unquote
 from xref.site.assets import read_script_data
 
 _BASE = re.compile(r"<base href=([^\s>]+)>")
+_OF_THE_PAGE = re.compile(r"<base href=[^\s>]+>|<link rel=canonical href=[^\s>]+>")
+"""Tags that lead nowhere: what addresses are relative to, and where the page itself is published."""
 _TAG = re.compile(r"<[a-zA-Z](?:[^<>\"']|\"[^\"]*\"|'[^']*')*>")
 _ATTRIBUTE = re.compile(r"\s(id|href|src|aria-labelledby|aria-controls)=(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"']+))")
 _LINE = re.compile(r"L(\d+)$")
@@ -98,7 +100,7 @@ def _read(page: str, html: str, result: SiteCheck) -> tuple[_PageIds, list[str]]
     found: list[str] = []
     mentioned: list[str] = []
     targets: list[str] = []
-    for attribute, value in _attributes(_BASE.sub("", html)):
+    for attribute, value in _attributes(_OF_THE_PAGE.sub("", html)):
         if attribute == "id":
             found.append(value)
         elif attribute.startswith("aria"):

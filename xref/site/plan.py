@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import pickle
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -134,8 +136,10 @@ def load_plan(path: Path) -> SitePlan:
     return plan
 
 
-def make_plan(db_path: Path) -> SitePlan:
-    """Read the index. Raises `XrefError`: exit code 3 without a usable index, 5 when its tree is gone."""
+def make_plan(db_path: Path, only: Sequence[str] = ()) -> SitePlan:
+    """Read the index; with `only`, for a site of the files whose paths match one of these globs.
+
+    Raises `XrefError`: exit code 3 without a usable index, 5 when its tree is gone."""
     from xref.site.keys import key_addresses, states
 
     with closing(open_index(db_path)) as db:
@@ -145,7 +149,9 @@ def make_plan(db_path: Path) -> SitePlan:
             "SELECT id, path, lang, sha256, status, detail FROM files WHERE status <> ? ORDER BY path",
             (Status.SKIPPED,),
         )
-        files = [examine(root, *row) for row in rows]
+        files = [examine(root, *row) for row in rows if not only or any(fnmatchcase(row[1], glob) for glob in only)]
+        if only:
+            meta["only"] = " ".join(only)
         positions = {file.path: position for position, file in enumerate(files)}
         names = load_names(db, positions)
         graph = load_graph(db, positions)
@@ -164,8 +170,12 @@ def make_plan(db_path: Path) -> SitePlan:
         }
         walks = load_walks(db, names, aliases, meta)
         drawn = drawable.choose(names, graph, callers, callees, keyed, passes | set(walked(walks)), observed)
+        shown = dict(names)
+        if only:  # symbols of the other files keep their names, and have no page
+            elsewhere = {id_ for (id_,) in db.execute("SELECT id FROM symbols WHERE path IS NOT NULL")}
+            shown = {id_: name for id_, name in names.items() if name.file >= 0 or id_ not in elsewhere}
         packing = pack(
-            names, aliases, lambda position: urls.outline_url(files[position].path), drawn | keyed, edges, refs
+            shown, aliases, lambda position: urls.outline_url(files[position].path), drawn | keyed, edges, refs
         )
         return SitePlan(
             db_path.absolute(), root, meta, files, names, aliases, graph, observed, _runs(db), packing, drawn,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -81,13 +81,15 @@ class SymbolPages:
         self._spelled = view.unresolved_words(db)
         self.drawn = 0
 
-    def of_file(self, position: int, code: Code) -> Iterator[Output]:
-        """All symbol pages of the file at `position`."""
+    def of_file(self, position: int, code: Code, only: Collection[str] | None = None) -> Iterator[Output]:
+        """The symbol pages of the file at `position`: all, or those in `only`."""
         file = self._plan.files[position]
         pages = list(self._plan.packing.by_file.get(position, ()))
         shared = urls.outline_url(file.path)
         if all(page.url != shared for page in pages):
             pages.append(Page(shared, None))
+        if only is not None:
+            pages = [page for page in pages if page.url in only]
         yield from self._pages(pages, position, code)
 
     def outside(self, pages: Sequence[Page]) -> Iterator[Output]:

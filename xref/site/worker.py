@@ -12,6 +12,7 @@ from xref.site import urls
 from xref.site.assets import environment
 from xref.site.cards import card_files
 from xref.site.graph_data import graph_files
+from xref.site.inventory import FILE, inventory
 from xref.site.links import Linker
 from xref.site.outputs import Output
 from xref.site.plan import load_plan
@@ -31,6 +32,9 @@ class Made(NamedTuple):
     size: int
 
 
+_CHARSET = "<meta charset=utf-8>\n"
+
+
 class _Worker:
     """State of this process: set once by `initialize`."""
 
@@ -40,12 +44,13 @@ class _Worker:
     out: Path
     site: str
     dot: Sequence[str] | None
+    base_url: str = ""
 
 
 _worker = _Worker()
 
 
-def initialize(plan_path: str, out: str, dot: Sequence[str] | None) -> None:
+def initialize(plan_path: str, out: str, dot: Sequence[str] | None, base_url: str = "") -> None:
     """Prepare this process: read the plan, open the index."""
     plan = load_plan(Path(plan_path))
     _worker.db = open_index(plan.db)
@@ -56,29 +61,33 @@ def initialize(plan_path: str, out: str, dot: Sequence[str] | None) -> None:
     environment().globals["has_walks"] = bool(plan.walks)
     _worker.symbols = SymbolPages(_worker.db, _worker.linker, dot, _worker.site)
     _worker.out = Path(out)
+    _worker.base_url = base_url
 
 
-def make_file(position: int) -> Made:
-    """Write the page of the file at `position`, and the pages of its symbols."""
+def make_file(position: int, only: frozenset[str] | None = None) -> Made:
+    """Write the page of the file at `position` and the pages of its symbols; only those in `only` when it is given."""
     linker = _worker.linker
     file = linker.plan.files[position]
     code = code_of(_worker.db, linker, file)
     url = urls.source_url(file.path)
     before = _worker.symbols.drawn
-    pages, size = write(_worker.out, [Output(url, source_page(_worker.db, linker, position, code, _worker.site))])
-    more, more_size = write(_worker.out, _worker.symbols.of_file(position, code))
+    wanted = only is None or url in only
+    source = [Output(url, source_page(_worker.db, linker, position, code, _worker.site))] if wanted else []
+    pages, size = write(_worker.out, source)
+    more, more_size = write(_worker.out, _worker.symbols.of_file(position, code, only))
     return Made(pages + more, _worker.symbols.drawn - before, size + more_size)
 
 
-def make_outside(first: int, last: int) -> Made:
+def make_outside(numbers: Sequence[int]) -> Made:
     """Write some of the pages of symbols from outside the tree."""
-    pages, size = write(_worker.out, _worker.symbols.outside(_worker.linker.plan.packing.outside[first:last]))
+    outside = _worker.linker.plan.packing.outside
+    pages, size = write(_worker.out, _worker.symbols.outside([outside[number] for number in numbers]))
     return Made(pages, 0, size)
 
 
-def make_cards(first: int, last: int) -> Made:
+def make_cards(shards: Sequence[int]) -> Made:
     """Write the data of some hover cards."""
-    _, size = write(_worker.out, card_files(_worker.db, _worker.linker, range(first, last)))
+    _, size = write(_worker.out, card_files(_worker.db, _worker.linker, shards))
     return Made(0, 0, size)
 
 
@@ -101,10 +110,21 @@ def make_graph() -> Made:
     return Made(0, 0, size + more)
 
 
-def write(out: Path, outputs: Iterable[Output]) -> tuple[int, int]:
-    """Write files below `out`; how many, and how many bytes."""
+def make_inventory() -> Made:
+    """Write objects.inv."""
+    data = inventory(_worker.linker.plan)
+    (_worker.out / FILE).write_bytes(data)
+    return Made(0, 0, len(data))
+
+
+def write(out: Path, outputs: Iterable[Output], base_url: str | None = None) -> tuple[int, int]:
+    """Write files below `out`; how many, and how many bytes. Pages name their address below `base_url`, if any."""
+    base_url = _worker.base_url if base_url is None else base_url
     count = size = 0
-    for url, text in outputs:
+    for url, content in outputs:
+        text = content
+        if base_url and url.endswith(".html"):
+            text = text.replace(_CHARSET, f"{_CHARSET}<link rel=canonical href={base_url}{url}>\n", 1)
         path = out / url
         data = text.encode("utf-8", "replace")
         try:

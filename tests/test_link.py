@@ -10,6 +10,7 @@ import pytest
 
 from xref.link import keys as key_step
 from xref.link import link, overriders
+from xref.link.doubts import EXPECTED, TVM_HEADER, WHOLE_TREE
 from xref.model import Call, Evidence, FileFacts, KeyDef, KeyUse, Lang, Relation, Status, Symbol, symbol_id
 from xref.registry.types import RESERVED_BELOW_OBJECT
 from xref.store import IndexBuilder, open_index
@@ -273,3 +274,35 @@ def test_a_use_through_a_module_of_two_namespaces_is_of_the_one_that_has_the_key
     db = _keys(tmp_path / "x.db", [_key("b.f", "f")], uses)
     assert _statuses(db) == {"b.f": "resolved", "a.g": "dangling"}
     assert _edges(db, Evidence.REGISTRY) == [("user", "f", 1, "b.f")]
+
+
+def _whole(path: Path, keys: Sequence[KeyDef], uses: Sequence[KeyUse]) -> list[str]:
+    """The doubts about a tree of as many C++ files as a whole TVM has at least."""
+    with IndexBuilder(path) as builder:
+        for name in (TVM_HEADER, *(f"{number}.cc" for number in range(WHOLE_TREE))):
+            builder.add_file(name, Lang.CPP, "", 0, 0)
+            builder.set_status(name, Status.OK, "", 1)
+        builder.add_facts(FileFacts("0.cc", Lang.CPP, key_defs=list(keys), key_uses=list(uses)))
+        builder.flush_symbols()
+        with builder.writing() as db:
+            return link(db)
+
+
+def _everything() -> list[KeyDef]:
+    return [KeyDef(r, f"{r}.{n}", "cpp", 1) for r, least in EXPECTED.items() for n in range(least)]
+
+
+def test_a_whole_tree_with_an_empty_registry_is_doubted(tmp_path: Path) -> None:
+    """A declaring macro that is renamed upstream must not pass for a TVM without object types."""
+    assert _whole(tmp_path / "x.db", _everything(), []) == []
+    keys = [key for key in _everything() if key.registry != "type"]
+    (doubt,) = _whole(tmp_path / "y.db", keys, [])
+    assert doubt.startswith("0 type keys are defined in C++, where a TVM has more than 250 (the registrations may")
+
+
+def test_uses_that_dangle_more_than_in_any_tvm_are_doubted(tmp_path: Path) -> None:
+    uses = [_use(f"ffi.{n}", n) for n in range(990)] + [_use(f"gone.{n}", n) for n in range(5)]
+    assert _whole(tmp_path / "x.db", _everything(), uses) == []
+    uses += [_use(f"gone.{n}", n) for n in range(35)]
+    (doubt,) = _whole(tmp_path / "y.db", _everything(), uses)
+    assert doubt.startswith("40 of 1030 uses of ffi keys in cpp dangle")

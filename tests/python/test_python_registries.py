@@ -132,3 +132,44 @@ def test_tables_of_converters_answer_which_function_converts(scratch: Path) -> N
         "frontend", "torch:conv2d.default", 6, "tvm.relax.frontend.torch.translator.Importer._conv2d",
     )  # fmt: skip
     assert len(keys) == 9
+
+
+def test_a_visitor_leads_to_the_methods_that_handle_nodes(scratch: Path) -> None:
+    """relax/backend/metal/coreml.py:281: C++ calls the handlers back, no call of theirs is in the file."""
+    functor = "class PyExprVisitor:\n    def visit_expr(self, e): ...\n    def visit_call_(self, op): ...\n"
+    (scratch / "tree/python/tvm/relax").mkdir(parents=True)
+    (scratch / "tree/python/tvm/relax/__init__.py").write_text("")
+    (scratch / "tree/python/tvm/relax/expr_functor.py").write_text(functor)
+    code = (
+        "from tvm.relax.expr_functor import PyExprVisitor\n"
+        "class Collector(PyExprVisitor):\n"
+        "    def visit_call_(self, op: Call): ...\n"
+        "    def visit_tuple_(self, op): ...\n"
+        "    def run(self, e):\n"
+        "        return self.visit_expr(e)\n"
+    )
+    facts, names = _facts(scratch, code)
+    assert sorted(k.name for k in facts.key_defs) == ["tvm.x.Collector:Call", "tvm.x.Collector:Tuple"]
+    edges = {(names.of(c.caller), names.of(c.callee), c.line) for c in facts.calls if c.evidence == "dispatch"}
+    assert edges == {
+        ("tvm.x.Collector.run", "tvm.x.Collector.visit_call_", 6),
+        ("tvm.x.Collector.run", "tvm.x.Collector.visit_tuple_", 6),
+    }
+
+
+def test_attributes_and_symbols_are_joined_by_their_value(scratch: Path) -> None:
+    """s_tir/meta_schedule/tune_context.py:52; contrib/cutlass/build.py:808."""
+    code = (
+        "def f(func, target, vm, table: 'dict'):\n"
+        "    func = func.with_attr('global_symbol', 'main')\n"
+        "    if func.attrs['Composite'] and target.attrs.get('mcpu'):\n"
+        "        vm['invoke_stateful'](1)\n"
+        "    return table['plain']\n"
+    )
+    facts, _ = _facts(scratch, code)
+    assert sorted((u.registry, u.name, u.line, u.calls) for u in facts.key_uses) == [
+        ("attr", "Composite", 3, False),
+        ("attr", "global_symbol", 2, False),
+        ("symbol", "invoke_stateful", 4, True),
+        ("target_option", "*:mcpu", 3, False),
+    ]

@@ -13,8 +13,10 @@ from xref.python.constants import Constants
 from xref.python.context import FileContext
 from xref.python.declarations import FUNCTION_NODES
 from xref.python.names import Target
+from xref.python.visitors import Visitors
 from xref.python.walk import Scope
 from xref.registry import (
+    python_attrs,
     python_c_functions,
     python_configs,
     python_ffi,
@@ -42,7 +44,7 @@ _MECHANISMS = (
     python_script.key_facts,
     python_tables.key_facts,
 )
-_BY_METHOD = (python_configs.method_facts, python_schedule.method_facts)
+_BY_METHOD = (python_configs.method_facts, python_schedule.method_facts, python_attrs.method_facts)
 """Mechanisms that know a method by its name alone: what it is called on has no type here."""
 _BY_NAME = {"getattr": False, "hasattr": True}
 """Builtins that take an attribute's name as a string -> whether a missing one is coped with."""
@@ -102,6 +104,9 @@ class KeyCollector:
                         mechanism(site, self._facts)
             self._passed_on(call, scope)
         self._tables()
+        for subscript, scope in context.walk.subscripts:
+            python_attrs.subscript_facts(self._site("", subscript, None, scope), subscript, self._facts)
+        Visitors(context).collect()
         for decoration in context.walk.decorations:
             if not isinstance(decoration.node, ast.Call):
                 target = context.resolver.resolve(decoration.node, decoration.scope)

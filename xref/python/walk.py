@@ -90,6 +90,8 @@ class Walk:
     calls: list[tuple[ast.Call, Scope]] = field(default_factory=list)
     tables: list[tuple[ast.Dict, Scope]] = field(default_factory=list)
     """Dictionaries as written."""
+    subscripts: list[tuple[ast.Subscript, Scope]] = field(default_factory=list)
+    """`x["literal"]`."""
     imports: list[Import] = field(default_factory=list)
     decorations: list[Decoration] = field(default_factory=list)
     classes: list[Declared] = field(default_factory=list)
@@ -118,6 +120,7 @@ class Walk:
             ast.Attribute: self._attribute,
             ast.Call: self._call,
             ast.Dict: self._dictionary,
+            ast.Subscript: self._subscript,
             ast.Assign: self._assign,
             ast.AnnAssign: self._ann_assign,
             ast.NamedExpr: self._named,
@@ -167,6 +170,11 @@ class Walk:
         self._push(node.keywords, scope, Role.READ)
         self._push(node.args, scope, Role.READ)
         self._stack.append((node.func, scope, Role.DECORATOR if role is Role.DECORATOR else Role.CALL))
+
+    def _subscript(self, node: ast.Subscript, scope: Scope, role: Role) -> None:
+        if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str) and role is not Role.ANNOTATION:
+            self.subscripts.append((node, scope))
+        self._children(node, scope, role if role is Role.ANNOTATION else Role.READ)
 
     def _dictionary(self, node: ast.Dict, scope: Scope, role: Role) -> None:
         self.tables.append((node, scope))

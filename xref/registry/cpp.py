@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xref.registry import (
+    cpp_attrs,
     cpp_c_functions,
     cpp_entries,
     cpp_ffi,
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
 
 _CALL_HOOKS = (
     cpp_ffi.on_call, cpp_passes.on_call, cpp_types.on_call, cpp_members.on_call, cpp_ops.on_call, cpp_entries.on_call,
-    cpp_op_calls.on_call, cpp_functors.on_call,
+    cpp_op_calls.on_call, cpp_functors.on_call, cpp_attrs.on_call,
 )  # fmt: skip
-_VARIABLE_HOOKS = (cpp_types.on_variable, cpp_ops.on_variable)
+_VARIABLE_HOOKS = (cpp_types.on_variable, cpp_ops.on_variable, cpp_attrs.on_variable)
 _FUNCTION_HOOKS = (cpp_members.on_function, cpp_c_functions.on_function, cpp_functors.on_function)
 
 

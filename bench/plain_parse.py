@@ -51,6 +51,7 @@ _FUNCTIONS = frozenset(
 )
 
 
+_RECOVERY = "a header is missing: with the common headers read first, clang recovers differently"
 _INVENTED = ("__range", "__begin", "__end")
 
 
@@ -147,7 +148,7 @@ def _targets(cursor: Cursor) -> Iterator[Cursor]:
     if cursor.kind == CursorKind.OVERLOADED_DECL_REF:
         for i in range(conf.lib.clang_getNumOverloadedDecls(cursor)):
             yield conf.lib.clang_getOverloadedDecl(cursor, i)
-    elif cursor.referenced is not None:
+    elif cursor.referenced is not None and cursor.referenced.kind != CursorKind.OVERLOADED_DECL_REF:
         yield cursor.referenced
 
 
@@ -197,15 +198,13 @@ def differences(plain: Uses, indexed: Uses, lacking: bool = False) -> Iterator[t
     for what in ("references", "calls"):
         ours, theirs = getattr(indexed, what), getattr(plain, what)
         for use in sorted(theirs.keys() - ours.keys()):
-            yield "plain", what, use, _why_plain_only(use, theirs[use], indexed, what)
+            yield "plain", what, use, _why_plain_only(use, theirs[use], indexed, what, lacking)
         for use in sorted(ours.keys() - theirs.keys()):
             yield "index", what, use, _why_index_only(use, ours[use], plain, what, lacking)
 
 
-def _why_plain_only(use: Use, word: str, indexed: Uses, what: str) -> str:
+def _why_plain_only(use: Use, word: str, indexed: Uses, what: str, lacking: bool) -> str:
     at_place = {other for other in getattr(indexed, what) if (other.line, other.col) == (use.line, use.col)}
-    if word == "overloaded_decl_ref":
-        return "a name that nothing declares: there is no symbol to refer to"
     if word == "init_capture":
         return "`[x = ..]` defines x"
     if word == "closure":
@@ -216,7 +215,7 @@ def _why_plain_only(use: Use, word: str, indexed: Uses, what: str) -> str:
         return "what `auto` stands for: nobody wrote a template parameter"
     if use.name.startswith(_INVENTED):
         return "a variable that the compiler makes of a range-for"
-    return f"{UNEXPLAINED}: {word}"
+    return _RECOVERY if lacking else f"{UNEXPLAINED}: {word}"
 
 
 def _why_index_only(use: Use, word: str, plain: Uses, what: str, lacking: bool) -> str:
@@ -233,7 +232,7 @@ def _why_index_only(use: Use, word: str, plain: Uses, what: str, lacking: bool) 
     if what == "calls" and word.startswith(("template", "value")):
         return f"{word.split(' ', 1)[0]}: a candidate, or a function's address; no call expression of it"
     if lacking:
-        return "a header is missing: with the common headers read first, clang recovers more"
+        return _RECOVERY
     return f"{UNEXPLAINED}: {word}"
 
 

@@ -239,7 +239,8 @@ class Calls(DependentCalls):
         return owner.qualname if owner is not None else ""
 
     def _indirect_call(self, cursor: CXCursor, call: OpenCall, callee: Declaration, facts: FileFacts) -> None:
-        if self._call_values(self.library.clang_getCursorReferenced(cursor), call, facts):
+        held = self.library.clang_getCursorReferenced(cursor)
+        if self._call_values(held, call, facts) or self._object_call(cursor, call, held, facts):
             return
         reason = f"through the {callee.symbol_kind} {callee.name}"
         if callee.symbol_kind in ("class", "struct", "typedef", "template_parameter"):

@@ -10,7 +10,7 @@ import re
 
 from xref.cpp import kinds
 from xref.cpp.clang import CXCursor, children, file_location, text
-from xref.cpp.names import Declaration
+from xref.cpp.names import CALL_OPERATOR, Declaration
 from xref.cpp.walk import OpenCall, Walk
 from xref.model import Call, Dependent, Evidence, FileFacts, Unresolved
 
@@ -18,6 +18,8 @@ MAX_CANDIDATES = 40
 """An overload set of more candidates than this is a row in `unresolved`, not forty edges."""
 _QUALIFIERS = frozenset({kinds.NAMESPACE_REF, kinds.TYPE_REF, kinds.TEMPLATE_REF})
 _LAST_NAME = re.compile(r"([A-Za-z_]\w*)\s*$")
+_INVOCATION = re.compile(r"\s*[A-Za-z_]\w*\s*(?:\(.*)?", re.DOTALL)
+"""What a callee's text looks like where a macro made it: a name, or a name and arguments."""
 _MAX_CALLEE = 400
 """Bytes of a callee's text that are looked at."""
 
@@ -97,6 +99,15 @@ class DependentCalls(Walk):
             return ""
         return declaration.qualname
 
+    def _object_call(self, call: CXCursor, at: OpenCall, variable: CXCursor, facts: FileFacts) -> bool:
+        """Record `x(..)` in a template, where x's class is known: a call of its operator(); False for others."""
+        known = self._class_of_type(self.library.clang_getCursorType(variable)) if self.in_template() else ""
+        if not known or self.library.clang_getPointeeType(self.library.clang_getCursorType(variable)).kind:
+            return False
+        written, argument = self.source_text(call), self._class_of_argument(call)
+        facts.dependent.append(Dependent(at.line, at.col, self.within(), CALL_OPERATOR, known, argument, written))
+        return True
+
     def _member_call(self, call: CXCursor, at: OpenCall, facts: FileFacts) -> bool:
         """Record `x.name(..)`, `T::name(..)` or `Class<T>(..)`; False when the call has another form."""
         callee = next(iter(children(call)), None)
@@ -121,13 +132,37 @@ class DependentCalls(Walk):
         source = self._sources.get(self.paths.relative(start[0]))
         if source is None or start[0] != end[0] or not start[3] < end[3] < start[3] + _MAX_CALLEE:
             return ""
-        written = source[start[3] : end[3]].decode("utf-8", "replace").rstrip()
-        if written.endswith(">"):  # x.template as<T>
-            depth = 0
-            for i in range(len(written) - 1, -1, -1):
-                depth += (written[i] == ">" and written[i - 1 : i] != "-") - (written[i] == "<")
-                if not depth:
-                    written = written[:i]
-                    break
-        found = _LAST_NAME.search(written)
+        written = source[start[3] : end[3]].decode("utf-8", "replace")
+        if _INVOCATION.fullmatch(written) and any(c.kind in kinds.EXPRESSIONS for c in children(callee)):
+            return self._name_in_macro(callee, written, source)
+        found = _LAST_NAME.search(_without_arguments(written))
         return found.group(1) if found else ""
+
+    def _name_in_macro(self, callee: CXCursor, invocation: str, source: bytes) -> str:
+        """The member of `self` in a macro's `self->VisitExpr_(..)`; "" unless the definition names one member only.
+
+        Of code that a macro makes libclang tells the invocation's place alone (clang_getSpellingLocation too). The
+        macro must be defined in the same file.
+        """
+        receiver = next(c for c in children(callee) if c.kind in kinds.EXPRESSIONS)
+        name = text(self.library.clang_getCursorSpelling(receiver)) or "this"
+        macro = invocation.partition("(")[0].strip()
+        pattern = rf"^[ \t]*#[ \t]*define[ \t]+{macro}\b((?:[^\\\n]|\\.|\\\n)*)"
+        define = re.search(pattern, source.decode("utf-8", "replace"), re.MULTILINE)
+        body = define.group(1) if define else ""
+        member = rf"(?<![\w.>]){re.escape(name)}\s*(?:->|\.)\s*(?:template\s+)?([A-Za-z_]\w*)"
+        members = set(re.findall(member, body))
+        return members.pop() if len(members) == 1 else ""
+
+
+def _without_arguments(written: str) -> str:
+    """`x.template as<T>` -> `x.template as`."""
+    written = written.rstrip()
+    if not written.endswith(">"):
+        return written
+    depth = 0
+    for i in range(len(written) - 1, -1, -1):
+        depth += (written[i] == ">" and written[i - 1 : i] != "-") - (written[i] == "<")
+        if not depth:
+            return written[:i]
+    return written

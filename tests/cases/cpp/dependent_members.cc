@@ -48,6 +48,34 @@ struct Any {
   T Cast(int value) const;
 };
 
+// In TVM: IR_EXPR_FUNCTOR_DISPATCH, and `static FType vtable = InitVTable(); return vtable(n, this, ..);`
+#define DISPATCH(OP) \
+  table.Set([](const void* n, Visitor* self) { return self->Visit_(static_cast<const OP*>(n)); })
+
+template <class Function>
+struct Table {
+  void Set(Function function);
+  int operator()(const void* node, void* self) const;
+};
+template <class R>
+struct Visitor {
+  virtual R Visit_(const AddNode* node);
+  virtual R Visit_(const MulNode* node);
+  static Table<R (*)(const void*, Visitor*)> Init() {
+    Table<R (*)(const void*, Visitor*)> table;
+    DISPATCH(AddNode);
+    DISPATCH(MulNode);
+    return table;
+  }
+  R Visit(const void* node) {
+    static Table<R (*)(const void*, Visitor*)> vtable = Init();
+    return vtable(node, this);
+  }
+};
+struct Counter : Visitor<int> {
+  int Visit_(const MulNode* node) override;
+};
+
 template <class T>
 struct Ptr {
   explicit Ptr(T* pointer);

@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split(":", 1)[0])
     parser.add_argument("--kind", choices=sorted(KINDS), default="ffi-keys")
     parser.add_argument("--count", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=_seed, default=0, help="a number, or a commit")
     parser.add_argument("--db", type=Path, default=Path("data/xref.db"))
     parser.add_argument("--where", default="", metavar="PREFIX", help="only rows of files whose path starts so")
     options = parser.parse_args(arguments)
@@ -90,7 +90,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def draw(db: sqlite3.Connection, kind: str, count: int, seed: int, prefix: str = "") -> list[tuple[Any, ...]]:
+def _seed(text: str) -> int | str:
+    return int(text) if text.isdecimal() else text
+
+
+def draw(db: sqlite3.Connection, kind: str, count: int, seed: int | str, prefix: str = "") -> list[tuple[Any, ...]]:
     """`count` rows of `kind` (all, when there are fewer) from files below `prefix`, without repetition, in order."""
     sql = f"FROM ({KINDS[kind].rows}) WHERE substr(path, 1, length(?)) = ?"
     total = db.execute(f"SELECT count(*) {sql}", (prefix, prefix)).fetchone()[0]

@@ -83,6 +83,7 @@ def summary_lines(summary: IndexSummary, db: Path) -> Iterator[str]:
     yield f"{about.get('project', '')} {about.get('tvm_version', '')}".strip() + f" at {about.get('tree', '')}"
     if details:
         yield f"  {details}"
+    yield from _read_again(summary)
     yield f"  files       {_counts(summary.files)}"
     reasons = sorted(summary.degraded.items(), key=lambda item: (-item[1], item[0]))
     for reason, count in reasons[:_REASONS_SHOWN]:
@@ -102,6 +103,21 @@ def summary_lines(summary: IndexSummary, db: Path) -> Iterator[str]:
     for warning in summary.warnings:
         yield f"  warning: {warning}"
     yield f"  {db} written in {summary.seconds:.1f} s"
+
+
+def _read_again(summary: IndexSummary) -> Iterator[str]:
+    """What an earlier index did not answer for, and why."""
+    if not summary.is_update and not summary.reasons:
+        return
+    read = summary.reread
+    yield (
+        f"  read again  {read['units']:,} C++ units, {read['python']:,} Python and {read['cython']:,} Cython files"
+        + ("" if summary.is_update else ": most of the tree, so a new index was made")
+    )
+    reasons = list(summary.reasons.items())
+    for reason, count in reasons[:_REASONS_SHOWN]:
+        yield f"    {count} unit{'' if count == 1 else 's'}: {reason}"
+    yield from _more(len(reasons) - _REASONS_SHOWN, "reasons (--json lists all)")
 
 
 def _counts(counts: dict[str, int]) -> str:

@@ -32,16 +32,15 @@ class _Method(NamedTuple):
 class _Classes:
     """Methods by name, and what a class inherits."""
 
-    def __init__(self, db: sqlite3.Connection, names: set[str]) -> None:
-        overriding = {id_ for (id_,) in db.execute("SELECT from_id FROM relations WHERE kind = 'overrides'")}
+    def __init__(self, db: sqlite3.Connection) -> None:
         self.methods: dict[str, list[_Method]] = defaultdict(list)
         for name, *row in db.execute(
             "SELECT s.name, s.id, s.parent_id, s.signature, coalesce(f.path, '') FROM symbol s"
-            " LEFT JOIN file f ON f.id = s.file_id"
-            " WHERE s.lang = 'cpp' AND s.kind IN ('method', 'constructor') AND s.parent_id IS NOT NULL ORDER BY s.key"
+            " LEFT JOIN file f ON f.id = s.file_id WHERE s.name IN (SELECT name FROM dependent_call)"
+            " AND s.lang = 'cpp' AND s.kind IN ('method', 'constructor') AND s.parent_id IS NOT NULL"
+            " AND NOT EXISTS (SELECT 1 FROM relation r WHERE r.from_id = s.id AND r.kind = 'overrides') ORDER BY s.key"
         ):
-            if name in names and row[0] not in overriding:
-                self.methods[name].append(_Method(*row))
+            self.methods[name].append(_Method(*row))
         self._bases: dict[Id, list[Id]] = defaultdict(list)
         for source, target in db.execute("SELECT from_id, to_id FROM relations WHERE kind = 'base'"):
             self._bases[source].append(target)
@@ -88,7 +87,7 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
     ).fetchall()
     if not rows:
         return
-    classes = _Classes(derived.db, {row[5] for row in rows})
+    classes = _Classes(derived.db)
     for file_id, path, line, col, within, name, receiver, argument, text in rows:
         methods = classes.candidates(name, receiver, argument, path)
         if not methods or within is None or len(methods) > MAX_CANDIDATES:

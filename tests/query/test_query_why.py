@@ -49,7 +49,7 @@ def test_a_guarded_key_that_nothing_uses_is_said_so(tmp_path: Path) -> None:
     facts = FileFacts("a.cc", Lang.CPP, symbols=[f], key_defs=[KeyDef("ffi", "n.f", "cpp", 9, id_of(f), "USE_CUDA")])
     assert _why(tmp_path, facts, "n::f") == (
         "no caller found: it is reached only through the ffi key n.f registered at a.cc:9 (built under USE_CUDA),"
-        " and no look-up of it was found: names in plain strings (call_packed, ExternFunc, tests) are not followed"
+        " and no look-up of it was found: names computed at run time, and tests, are not followed"
     )
 
 

@@ -12,8 +12,12 @@ from xref.query.types import KeyDefRow
 
 _MARKS = (".", ":", "::")
 """What may stand before the part of a key that a person writes."""
-_PARTS = {"op": "op_attr", "target_kind": "target_option"}
-"""Registry -> the registry of what belongs to its keys, named `<key>:<part>`."""
+_PARTS = {
+    "op": (("op_attr", ":"),),
+    "target_kind": (("target_option", ":"),),
+    "type": (("field", "."), ("method", ".")),
+}
+"""Registry -> the registries of what belongs to its keys, and what stands between `<key>` and `<part>`."""
 
 
 class KeyUseRow(NamedTuple):
@@ -113,16 +117,17 @@ def key(db: sqlite3.Connection, registry: str, name: str) -> KeyAnswer:
 
 
 def _parts(db: sqlite3.Connection, registry: str, name: str) -> list[KeyPartRow]:
-    """The keys of the registry that holds parts of this one: those that begin with `<name>:`."""
-    if registry not in _PARTS:
-        return []
-    rows = db.execute(
-        "SELECT k.registry, k.name, k.side, k.path, k.line, k.guard, k.note, coalesce(s.qualname, '') FROM key_defs k"
-        " LEFT JOIN symbol s ON s.id = k.symbol_id WHERE k.registry = ?1 AND k.name >= ?2 || ':' AND k.name < ?2 || ';'"
-        " ORDER BY k.name, k.side, k.path, k.line",
-        (_PARTS[registry], name),
-    )
-    return [KeyPartRow._make(row) for row in rows]
+    """The keys of the registries that hold parts of this one: those that begin with `<name>:` or `<name>.`."""
+    found: list[KeyPartRow] = []
+    for parts, mark in _PARTS.get(registry, ()):
+        rows = db.execute(
+            "SELECT k.registry, k.name, k.side, k.path, k.line, k.guard, k.note, coalesce(s.qualname, '')"
+            " FROM key_defs k LEFT JOIN symbol s ON s.id = k.symbol_id"
+            " WHERE k.registry = ?1 AND k.name >= ?2 AND k.name < ?3 ORDER BY k.name, k.side, k.path, k.line",
+            (parts, name + mark, name + chr(ord(mark) + 1)),
+        )
+        found += [row for row in map(KeyPartRow._make, rows) if mark not in row.name[len(name) + 1 :]]
+    return found
 
 
 def _uses(db: sqlite3.Connection, condition: str, registry: str, name: str) -> list[KeyUseRow]:

@@ -267,7 +267,7 @@ def key_lines(key: KeyAnswer, limit: int = 0, width: int = WIDTH) -> Iterator[st
         lead = f"  {part.path}:{part.line}  {part.name.removeprefix(key.name)}{guard}  "
         yield (lead + (shorten_name(part.runs, width - len(lead)) if part.runs else part.note)).rstrip()
     if not key.uses:
-        yield "  no look-up found (names in plain strings, as of call_packed or ExternFunc, are not followed)"
+        yield "  no use found (one whose name is computed at run time from its first letter on is not followed)"
     shown = key.uses[:limit] if limit else key.uses
     for use in shown:
         lead = f"  {use.path}:{use.line}  {use.status} use  "

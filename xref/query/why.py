@@ -16,7 +16,7 @@ from xref.query.types import Match
 
 LANGUAGES = {"cpp": "C++", "python": "Python", "cython": "Cython"}
 
-_NO_LOOK_UP = "no look-up of it was found: names in plain strings (call_packed, ExternFunc, tests) are not followed"
+_NO_LOOK_UP = "no look-up of it was found: names computed at run time, and tests, are not followed"
 _SHOWN = 3
 _VALUE_ROLES = "('address', 'read', 'decorator')"
 _KIND_REASONS = {

@@ -19,11 +19,11 @@ _V21 = ("tvm.ffi", "tvm.ffi.registry")
 _NEW = ("tvm_ffi", "tvm_ffi.registry")  # v0.22 on
 _ALL = (*_OLD, *_V21, *_NEW)
 
-INIT_FORMS = {"_init_api": (*_OLD, *_V21), "init_ffi_api": _NEW}
+INIT_FORMS = {"_init_api": (*_OLD, *_V21), "init_ffi_api": (*_NEW, *_V21)}
 GET_FORMS = {"get_global_func": _ALL}
 CYTHON_GET_FORMS = frozenset({"get_global_func", "_get_global_func"})
 """The binding's own look-up, by its name in its own module (tvm-ffi, cython/function.pxi)."""
-REGISTER_FORMS = {"register_func": (*_OLD, *_V21), "register_global_func": ("tvm", *_NEW)}
+REGISTER_FORMS = {"register_func": (*_OLD, *_V21), "register_global_func": ("tvm", *_NEW, *_V21)}
 CANDIDATES = "|"
 """Joins the names that an attribute may stand for, where its module is filled from several namespaces."""
 CONSTRUCTOR_METHOD = "__init_handle_by_constructor__"

@@ -173,3 +173,22 @@ def test_attributes_and_symbols_are_joined_by_their_value(scratch: Path) -> None
         ("symbol", "invoke_stateful", 4, True),
         ("target_option", "*:mcpu", 3, False),
     ]
+
+
+def test_a_pipeline_leads_from_its_name_to_its_passes(scratch: Path) -> None:
+    """tvm/relax/pipeline.py:213, s_tir/backend/adreno/pipeline.py:124: the road from tvm.compile to any pass."""
+    code = (
+        "def zero(): ...\n"
+        "def other(): ...\n"
+        "PIPELINE_MAP = {'zero': zero}\n"
+        "PIPELINE_MAP['other'] = other\n"
+        "def get_pipeline(name='zero', **kwargs):\n"
+        "    return PIPELINE_MAP[name](**kwargs)\n"
+        "def build():\n"
+        "    return get_pipeline('zero')\n"
+    )
+    facts, names = _facts(scratch, code, "python/tvm/relax/pipeline.py")
+    assert [(k.name, names.of(k.symbol)) for k in facts.key_defs] == [
+        ("relax:zero", "tvm.relax.pipeline.zero"), ("relax:other", "tvm.relax.pipeline.other"),
+    ]  # fmt: skip
+    assert sorted((u.name, u.line, u.calls) for u in facts.key_uses) == [("relax:*", 6, True), ("relax:zero", 8, False)]

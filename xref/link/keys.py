@@ -8,6 +8,7 @@ from typing import Any
 
 from xref.link.step import Derived, Step, Touched
 from xref.model import Evidence, Id, UseStatus
+from xref.registry import cpp_passes
 
 MAX_UNDER_PREFIX = 64
 """A use of a prefix that stands for more keys than this makes no call edges: a row in `unresolved` says so."""
@@ -58,7 +59,18 @@ class _Definitions:
         return UseStatus.RESOLVED if (registry, name) in self.unguarded else UseStatus.GUARDED
 
 
+def _requirements(derived: Derived) -> None:
+    """A pass requires those that its maker lists."""
+    for name, note in derived.db.execute(
+        "SELECT DISTINCT name, note FROM key_def WHERE registry = ? AND note LIKE ? ORDER BY name, note",
+        (cpp_passes.REGISTRY, f"%{cpp_passes.REQUIRES}%"),
+    ).fetchall():
+        others = note.rpartition(cpp_passes.REQUIRES)[2].split(", ")
+        derived.key_relations((cpp_passes.REGISTRY, name, "requires", other) for other in others)
+
+
 def _derive(derived: Derived, _touched: Touched | None) -> None:
+    _requirements(derived)
     definitions = _Definitions(derived)
     uses = derived.db.execute(
         "SELECT rowid, registry, name, file_id, line, col, in_symbol_id, calls, optional, status, candidates"

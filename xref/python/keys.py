@@ -23,6 +23,7 @@ from xref.registry import (
     python_look_ups,
     python_ops,
     python_passes,
+    python_pipelines,
     python_schedule,
     python_script,
     python_tables,
@@ -43,6 +44,7 @@ _MECHANISMS = (
     python_schedule.key_facts,
     python_script.key_facts,
     python_tables.key_facts,
+    python_pipelines.key_facts,
 )
 _BY_METHOD = (python_configs.method_facts, python_schedule.method_facts, python_attrs.method_facts)
 """Mechanisms that know a method by its name alone: what it is called on has no type here."""
@@ -107,6 +109,7 @@ class KeyCollector:
         for subscript, scope in context.walk.subscripts:
             python_attrs.subscript_facts(self._site("", subscript, None, scope), subscript, self._facts)
         Visitors(context).collect()
+        self._pipelines()
         for decoration in context.walk.decorations:
             if not isinstance(decoration.node, ast.Call):
                 target = context.resolver.resolve(decoration.node, decoration.scope)
@@ -124,6 +127,23 @@ class KeyCollector:
             line, column = context.position(node)
             text = shorten(context.source.text(node))
             context.facts.unresolved.append(Unresolved(line, column, within, text, reason))
+
+    def _pipelines(self) -> None:
+        """Show what is put into the tables of pipelines, and the calls of what stands in them."""
+        context = self._context
+        root = context.walk.root
+        assert context.source.tree is not None
+        python_pipelines.table_facts(
+            context.source.tree, self._facts, partial(self._dotted, scope=root), partial(self._symbol, scope=root)
+        )
+        for call, scope in context.walk.calls:
+            if isinstance(call.func, ast.Subscript):
+                site = self._site("", call.func, call, scope)
+                python_pipelines.call_facts(site, self._dotted(call.func.value, scope), self._facts)
+
+    def _dotted(self, node: ast.expr, scope: Scope) -> str:
+        target = self._context.resolver.resolve(node, scope)
+        return target.dotted if target is not None else ""
 
     def _tables(self) -> None:
         """Show the tables of functions: dictionaries that converters of other frameworks' operators stand in."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from xref.cpp import kinds
-from xref.cpp.clang import CXCursor, children
+from xref.cpp.clang import CXCursor, children, load, text
 from xref.model import KeyDef
-from xref.registry.cpp_values import argument, function_of, is_default, string_of
+from xref.registry.cpp_values import argument, function_of, is_default, string_of, unquote
 
 if TYPE_CHECKING:
     from xref.cpp.names import Declaration
@@ -41,6 +41,10 @@ MAKERS = {
     },
     "tvm::transform::Sequential::Sequential": Maker(1, None),
 }
+REQUIRED = 3
+"""Index of the argument that names the passes which must have run before."""
+REQUIRES = "requires "
+"""What the note of a pass with such passes ends with; their names follow (xref.link.keys makes relations of it)."""
 NAMES = frozenset(form.rsplit("::", 1)[1] for form in MAKERS)
 
 
@@ -69,7 +73,19 @@ def on_call(walk: Walk, call: CXCursor, callee: Declaration) -> None:
         target, note, _ = function_of(walk, argument(call, maker.function), name)
     else:
         target, note = walk.scope, "a sequence of passes"
+    required = _strings(argument(call, REQUIRED)) if maker.function is not None else []
+    if required:
+        note = "; ".join((*(part for part in (note,) if part), REQUIRES + ", ".join(required)))
     facts.key_defs.append(KeyDef(REGISTRY, name, "cpp", line, target.id if target is not None else None, note=note))
+
+
+def _strings(cursor: CXCursor | None) -> list[str]:
+    """The literals of a list such as `{"InferType", "FoldConstant"}`, converted however often."""
+    if cursor is None:
+        return []
+    if cursor.kind == kinds.STRING_LITERAL:
+        return [unquote(text(load().clang_getCursorSpelling(cursor)))]
+    return list(dict.fromkeys(name for child in children(cursor) for name in _strings(child)))
 
 
 def _default(walk: Walk, call: CXCursor, index: int) -> str | None:

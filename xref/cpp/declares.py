@@ -145,6 +145,8 @@ class Declares(Walk):
         scope = self.scope
         if scope is not None and self.in_function():
             local = self.declarations.define_local(cursor, "local", scope, file)
+            if local.name.startswith(RESERVED_PREFIX):  # of a registering macro, in a function that registers
+                self.hooks.on_variable(self, cursor, local)
             if local.name and not local.name.startswith("["):  # a structured binding's names come one by one
                 self.emit_symbol(local, cursor, True, self._typed(cursor, local))
             self._name_lambda(cursor, local)

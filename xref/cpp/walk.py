@@ -197,6 +197,10 @@ class Walk:
         extent = self.library.clang_getCursorExtent(cursor)
         return file_location(self.library.clang_getRangeEnd(extent))[1]
 
+    def source_of(self, file: str) -> bytes:
+        """The content of an owned file."""
+        return self._sources.get(file, b"")
+
     def source_text(self, cursor: CXCursor) -> str:
         """The cursor's text as written, shortened; "" when it spans files."""
         extent = self.library.clang_getCursorExtent(cursor)

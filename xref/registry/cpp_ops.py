@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from xref.cpp import kinds
 from xref.cpp.clang import CXCursor, load
-from xref.cpp.tokens import LITERAL, statement_tokens
+from xref.cpp.tokens import LITERAL, Token, expanded, statement_tokens
 from xref.model import KeyDef
 from xref.registry.cpp_record import callee_of, constant, define, expressions, initialiser, opener_of, use
 from xref.registry.cpp_tables import Registration
@@ -70,20 +70,31 @@ def on_variable(walk: Walk, cursor: CXCursor, variable: Declaration) -> None:
     """
     if not variable.name.startswith(VARIABLES) or expressions(cursor):
         return
-    tokens = statement_tokens(cursor)
     file, _, _ = walk.position(cursor)
     facts = walk.facts.get(file)
+    tokens = statement_tokens(cursor) if facts is not None else []
+    if tokens and tokens[0].text not in MACROS:
+        tokens = expanded(cursor, tokens, walk.source_of(file))
     if facts is None or len(tokens) < 3 or tokens[0].text not in MACROS or tokens[2].kind != LITERAL:
         return
-    operator = unquote(tokens[2].text)
+    operator = _literal(tokens, 2)
     facts.key_defs.append(KeyDef(OP, operator, "cpp", tokens[0].line, note=_UNCOMPILED))
     setters = {setter.rpartition("::")[2]: attribute for setter, attribute in SETTERS.items()}
     for at, token in enumerate(tokens):
         opening = next((i for i in range(at, len(tokens)) if tokens[i].text == "("), 0) if token.text in setters else 0
         if opening and tokens[at - 1].text == "." and tokens[opening + 1].kind == LITERAL:
-            name = setters[token.text] or unquote(tokens[opening + 1].text)
+            name = setters[token.text] or _literal(tokens, opening + 1)
             line = tokens[opening + 1].line
             facts.key_defs.append(KeyDef(ATTRIBUTE, f"{operator}:{name}", "cpp", line, note=_UNCOMPILED))
+
+
+def _literal(tokens: list[Token], at: int) -> str:
+    """The literals that follow each other from `at` on, as one string."""
+    parts = []
+    while at < len(tokens) and tokens[at].kind == LITERAL:
+        parts.append(unquote(tokens[at].text))
+        at += 1
+    return "".join(parts)
 
 
 def _set(walk: Walk, call: CXCursor, attribute: str) -> None:

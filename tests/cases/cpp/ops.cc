@@ -88,4 +88,17 @@ TVM_FFI_STATIC_INIT_BLOCK() {
 
 namespace missing {
 TVM_REGISTER_OP("tirx.sqrt").set_attr<int>("llvm.FLowerIntrinsic", Dispatch<::llvm::Intrinsic::sqrt, 1>);
+
+// src/backend/hexagon/codegen/llvm/intrin_rule_hexagon.cc:28
+#define REGISTER_QHL_OP(INTRIN, NUM_SIGN)                                                        \
+  TVM_REGISTER_OP("tirx." #INTRIN)                                                               \
+      .set_attr<int>("hexagon.FLowerIntrinsic",                                                  \
+                     Dispatch<wrapper_##INTRIN, ::llvm::Intrinsic::INTRIN, NUM_SIGN>);
+
+void RegisterRules() {
+  TVM_REGISTER_OP("tirx.fma").set_attr<int>("hexagon.FLowerIntrinsic", Dispatch<::llvm::Intrinsic::fma, 3>);
+  REGISTER_QHL_OP(ceil, 1)
+
+  REGISTER_QHL_OP(floor, 1)
+}
 }

@@ -239,6 +239,8 @@ class FileFacts:
     key_uses: list[KeyUse] = field(default_factory=list)
     attribute_reads: list[AttributeRead] = field(default_factory=list)
     externals: list[Symbol] = field(default_factory=list)
+    flow: bytes = b""
+    """Python: the value-flow constraints of the file (xref.python.flow), for the linker to solve with all others."""
 
 
 def symbol_id(key: str) -> Id:

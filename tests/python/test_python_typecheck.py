@@ -61,7 +61,6 @@ def without_types(tmp_path: Path, reason: str) -> None:
     assert {(file.status, file.detail) for file in facts.values()} == {(Status.DEGRADED, reason)}
     calls = describe(facts, "calls")
     assert "python/pkg/use.py:34:12 pkg.use.use -> pkg.base.Base.__init__ direct" in calls
-    assert "python/pkg/use.py:65:1 pkg.use -> pkg.use.decorated value" in calls
     assert "python/pkg/base.py pkg.base.Derived.step overrides pkg.base.Base.step" in describe(facts, "relations")
     unresolved = describe(facts, "unresolved")
     assert any(line.startswith("python/pkg/use.py:35:10 in pkg.use.use: made.run: no types") for line in unresolved)

@@ -189,11 +189,22 @@ class Declares(Walk):
 
     def _lambda(self, cursor: CXCursor, _parent: CXCursor) -> int:
         declaration = self.declare_lambda(cursor, "")
-        if self.emit_symbol(declaration, cursor, True):
+        if self.emit_symbol(declaration, cursor, True, self._lambda_signature(cursor)):
             self.note_range(declaration, cursor, self.position(cursor)[0])
         declaration.is_generic = any(_AUTO.search(self._parameter_type(c)) for c in children(cursor))
         self.descend_into(declaration, cursor)
         return CONTINUE
+
+    def _lambda_signature(self, cursor: CXCursor) -> str:
+        """The result and the parameters of a lambda, from its call operator; "" of a generic one."""
+        library = self.library
+        made = library.clang_getTypeDeclaration(library.clang_getCursorType(cursor))
+        for method in children(made):
+            if method.kind == kinds.METHOD:
+                result = text(library.clang_getTypeSpelling(library.clang_getCursorResultType(method)))
+                display = text(library.clang_getCursorDisplayName(method)).removeprefix("operator()")
+                return shorten(_LAMBDA_TYPE.sub("lambda", f"{result} {display}"), 200)
+        return ""
 
     def _parameter_type(self, cursor: CXCursor) -> str:
         if cursor.kind != kinds.PARAMETER:

@@ -17,7 +17,7 @@ import sqlite3
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from xref.model import Evidence, Id, UseStatus
+from xref.model import Evidence, Id, Lang, Symbol, UseStatus, symbol_id
 
 CallRow = tuple[Id, Id, Evidence, int, int, int, str]
 """caller, callee, evidence, file id, line, column, via: as in the table `call`."""
@@ -57,6 +57,14 @@ class Derived:
             "INSERT INTO call(caller_id, callee_id, evidence, file_id, line, col, via, step)"
             f" VALUES (?, ?, ?, ?, ?, ?, ?, '{self.step}')",
             rows,
+        )
+
+    def externals(self, lang: Lang, symbols: Iterable[Symbol]) -> None:
+        """Add symbols outside the tree that the step's rows name; one that is known already is left alone."""
+        self.db.executemany(
+            "INSERT OR IGNORE INTO symbol(id, key, lang, kind, name, qualname, line, col, end_line, signature, doc,"
+            " is_definition, linkage, access) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, '', '', 0, '', '')",
+            ((symbol_id(s.key), s.key, lang, s.kind, s.name, s.qualname) for s in symbols),
         )
 
     def unresolved(self, rows: Iterable[UnresolvedRow]) -> None:

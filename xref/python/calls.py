@@ -1,7 +1,7 @@
 """The calls of one file, with their evidence, and the call sites that could not be resolved, with the reason.
 
 `direct`: the type checker names the callee, or scoping leads to it. `virtual`: an override below the receiver's class.
-`value`: the name is a decorated function, so that what is called is what the decorator made of it.
+What a decorated function's name stands for is left to the linker (`FileContext.hints`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from xref.model import Call, Evidence, Id, Unresolved, shorten
 from xref.python.context import FileContext
 from xref.python.names import Target
 from xref.python.pysa import REASONS, Reach, SiteReport, Span
+from xref.python.survey import TRANSPARENT, dotted
 from xref.python.walk import Scope
 
 _DECORATED = "for-decorated-target"
@@ -34,6 +35,8 @@ class CallCollector:
             self._explicit(call.func, scope, sites.pop(("call", _span(call)), None))
         for decoration in context.walk.decorations:
             site = sites.pop((_DECORATED, _span(decoration.node)), None)
+            if dotted(decoration.node) in TRANSPARENT:
+                continue  # a mark on the function, for the compiler or the type checker; no call to look for
             if not isinstance(decoration.node, ast.Call):
                 self._explicit(decoration.node, decoration.scope, site)
             elif site is not None:
@@ -97,8 +100,10 @@ class CallCollector:
         found = context.target_id(target)
         if found is None:
             return False
-        decorated = target.name in context.tree.modules[target.module]["decorated"]
-        self._add(Call(caller, found, Evidence.VALUE if decorated else Evidence.DIRECT, line, column))
+        if target.name in context.tree.modules[target.module]["decorated"]:
+            self._hint(caller, found, line, column)
+        else:
+            self._add(Call(caller, found, Evidence.DIRECT, line, column))
         return True
 
     def _artificial(self, site: SiteReport) -> None:
@@ -134,7 +139,10 @@ class CallCollector:
         context = self._context
         external = context.is_external(reach.key)
         if everything or not external:
-            self._add(Call(caller, context.key_id(reach.key), Evidence.DIRECT, line, column))
+            if self._is_decorated(reach.key):
+                self._hint(caller, context.key_id(reach.key), line, column)
+            else:
+                self._add(Call(caller, context.key_id(reach.key), Evidence.DIRECT, line, column))
             if "#" in reach.key:
                 context.exact[line, column] = reach.key
         if not reach.dispatched or context.report is None:
@@ -145,6 +153,17 @@ class CallCollector:
         for override in context.report.overriders(reach.key, reach.receiver):
             if not context.is_external(override):
                 self._add(Call(caller, context.key_id(override), Evidence.VIRTUAL, line, column, via))
+
+    def _is_decorated(self, key: str) -> bool:
+        module, _, suffix = key.removeprefix("py:").partition(":")
+        table = self._context.tree.modules.get(module)
+        return table is not None and suffix in table["decorated"]
+
+    def _hint(self, caller: Id, callee: Id, line: int, column: int) -> None:
+        """The name stands for what a decorator made of the function: the linker's value-flow analysis decides."""
+        hints = self._context.hints.setdefault((line, column), [])
+        if (caller, callee) not in hints:
+            hints.append((caller, callee))
 
     def _add(self, call: Call) -> None:
         if call not in self._seen:

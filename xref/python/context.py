@@ -32,6 +32,9 @@ class FileContext:
     facts: FileFacts
     exact: dict[tuple[int, int], str] = field(default_factory=dict)
     """Position of a callee's name -> key of the one among several definitions that is called."""
+    hints: dict[tuple[int, int], list[tuple[Id, Id]]] = field(default_factory=dict)
+    """Position of a call -> callers, with the decorated functions that they name there: what runs is up to the
+    decorator, so that the value-flow analysis decides."""
     _externals: dict[str, Id] = field(default_factory=dict)
     _spans: list[tuple[tuple[int, int], tuple[int, int], Scope]] = field(default_factory=list)
 

@@ -7,6 +7,8 @@ from xref.python.attributes import add_attribute_reads
 from xref.python.calls import CallCollector
 from xref.python.context import FileContext
 from xref.python.declarations import declare
+from xref.python.flow.build import build_summary
+from xref.python.flow.summary import dump_summary
 from xref.python.keys import KeyCollector
 from xref.python.names import Tree, load_tree
 from xref.python.plan import PythonFile, PythonJob
@@ -70,6 +72,7 @@ def _fill(
     add_references(context)
     KeyCollector(context).collect()
     add_attribute_reads(context)
+    facts.flow = dump_summary(build_summary(context))
 
 
 def _degrade(facts: FileFacts, reason: str) -> None:

@@ -57,8 +57,8 @@ def main(scratch: Path, pysa: Path) -> None:
     later: list[tuple[int, dict[str, Any]]] = []
     graphs: dict[str, Path] = {}
     for row in json.loads((pysa / _INDEX).read_bytes())["modules"].values():
-        report = pysa / "definitions" / row["info_filename"]
-        if not report.exists():
+        report = pysa / "definitions" / (row["info_filename"] or "")
+        if not report.is_file():  # a namespace package has none
             continue
         source = row["source_path"]
         path = source.get("FileSystem", "") if isinstance(source, dict) else ""

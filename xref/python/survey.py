@@ -61,8 +61,17 @@ class ModuleTable(TypedDict):
     forwards: dict[str, list[tuple[str, int, str, bool]]]
 
 
-_TRANSPARENT = frozenset({"staticmethod", "classmethod", "property", "overload", "typing.overload", "abstractmethod",
+TRANSPARENT = frozenset({"staticmethod", "classmethod", "property", "overload", "typing.overload", "abstractmethod",
                           "abc.abstractmethod"})  # fmt: skip
+
+
+_ACCESSORS = ("setter", "getter", "deleter")
+
+
+def is_transparent(decorator: ast.expr) -> bool:
+    """Whether a decorated function is still what its name stands for: a method's form, a property's part, a mark."""
+    name = dotted(decorator)
+    return name in TRANSPARENT or name.rpartition(".")[2] in _ACCESSORS
 
 
 def survey_module(path: str, module: str, is_package: bool, source: Source) -> ModuleTable:
@@ -91,7 +100,7 @@ def survey_module(path: str, module: str, is_package: bool, source: Source) -> M
             how = python_ops.BASE.get(item.suffix) or python_ops.setter(node, table["strings"])
             if how is not None:
                 table["setters"][item.suffix] = how
-            if any(dotted(decorator) not in _TRANSPARENT for decorator in node.decorator_list):
+            if not all(is_transparent(decorator) for decorator in node.decorator_list):
                 table["decorated"].append(item.suffix)
     _read_statements(source.tree, module, is_package, table)
     table["libraries"] = loaded_libraries(source.tree)

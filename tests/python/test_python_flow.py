@@ -1,0 +1,76 @@
+"""Value flow over small sources, each with the edges that it must add beside it: calls that no name spells out.
+
+`XREF_WRITE_EXPECTATIONS=1 pytest tests/python/test_python_flow.py` rewrites them; review the difference.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from python_case import CASES, copy_case, index
+
+from xref.link import link
+from xref.model import FileFacts, Lang
+from xref.store import IndexBuilder, open_index
+
+CASE = CASES / "flow"
+NAMES = sorted(path.stem for path in (CASE / "python" / "flow").glob("*.py") if path.stem != "__init__")
+
+
+def linked(facts: dict[str, FileFacts], db: Path) -> sqlite3.Connection:
+    """An index of the facts."""
+    with IndexBuilder(db) as builder:
+        for path, file in facts.items():
+            builder.add_file(path, Lang.PYTHON, "", 0, 0)
+            builder.add_facts(file)
+            builder.set_status(path, file.status, file.detail, file.lines)
+        builder.flush_symbols()
+        with builder.writing() as connection:
+            link(connection)
+        builder.publish()
+    return open_index(db)
+
+
+def derived_calls(db: sqlite3.Connection, path: str) -> list[str]:
+    """The edges in one file that value flow adds, as lines to review."""
+    rows = db.execute(
+        "SELECT c.line, c.col, a.qualname, b.qualname, c.evidence, c.via FROM call c JOIN file f ON f.id = c.file_id"
+        " JOIN symbol a ON a.id = c.caller_id JOIN symbol b ON b.id = c.callee_id"
+        " WHERE c.step = 'flow' AND f.path = ? ORDER BY 1, 2, 3, 4, 5",
+        (path,),
+    )
+    return [
+        f"{line}:{col} {a} -> {b} {evidence}{f' via {via}' if via else ''}" for line, col, a, b, evidence, via in rows
+    ]
+
+
+@pytest.fixture(scope="module")
+def flow_index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connection]:
+    folder = tmp_path_factory.mktemp("flow")
+    db = linked(index(copy_case("flow", folder / "tree"), folder / "scratch"), folder / "xref.db")
+    yield db
+    db.close()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_value_flow_adds_the_edges_beside_the_source(name: str, flow_index: sqlite3.Connection) -> None:
+    expectation = CASE / "expected" / f"{name}.txt"
+    found = derived_calls(flow_index, f"python/flow/{name}.py")
+    if os.environ.get("XREF_WRITE_EXPECTATIONS"):
+        expectation.parent.mkdir(exist_ok=True)
+        expectation.write_text("".join(f"{line}\n" for line in found), "utf-8")
+    assert found == expectation.read_text("utf-8").splitlines()
+
+
+def test_more_callees_than_the_cap_are_said_and_not_silently_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("xref.link.flow.MAX_CALLEES", 1)
+    db = linked(index(copy_case("flow", tmp_path / "tree"), tmp_path / "scratch", types=False), tmp_path / "xref.db")
+    reasons = [row[0] for row in db.execute("SELECT reason FROM unresolved_call WHERE step = 'flow'")]
+    assert "a call of 2 functions that may be stored here" in reasons
+    db.close()

@@ -1,0 +1,228 @@
+"""Solves the value flow of all Python files together: calls of functions that were stored, passed, returned, decorated.
+
+An edge that a file's own facts have is not repeated. A site with more callees than `MAX_CALLEES` makes none, and a row
+in `unresolved` says so. How it is solved: xref.python.flow.solver.
+"""
+
+from __future__ import annotations
+
+import io
+from collections import defaultdict
+from collections.abc import Iterator
+
+from xref.link.flow_types import read_foreign_types
+from xref.link.step import CallRow, Derived, Step, Touched, UnresolvedRow
+from xref.model import Evidence, Id, Lang, Symbol, symbol_id
+from xref.python.declarations import member_key
+from xref.python.flow.graph import BOUND, FUNCTION
+from xref.python.flow.solver import CONSTRAINT_MASK, Solver
+from xref.python.flow.summary import ATTR, load_summary, pack, unpack
+from xref.python.names import Target
+
+MAX_CALLEES = 1000
+"""More functions than this at one call site say nothing: a row in `unresolved` takes their place."""
+
+
+def _derive(derived: Derived, _touched: Touched | None) -> None:
+    _Answers(derived).write()
+
+
+class _Answers:
+    """The solved program, as rows."""
+
+    def __init__(self, derived: Derived) -> None:
+        self.derived = derived
+        rows = derived.db.execute(
+            "SELECT w.file_id, w.summary FROM flow w JOIN file f ON f.id = w.file_id"
+            " ORDER BY f.path LIKE '%.pyi', f.path"
+        ).fetchall()
+        self.files: list[int] = [file for file, _ in rows]
+        self.solver = Solver([load_summary(data) for _, data in rows])
+        self.ids = [
+            symbol_id(member_key(self.solver.program.summaries[place.file].module, place.code.suffix))
+            for place in self.solver.program.places
+        ]
+        self.known: set[tuple[Id, Id, int, int]] = set()
+        self._read_calls()
+
+    def _read_calls(self) -> None:
+        """The calls that are facts: not to be repeated, and targets where the analysis has none."""
+        numbers = {file: number for number, file in enumerate(self.files)}
+        codes: dict[Id, int] = {}
+        for number, id_ in enumerate(self.ids):
+            codes.setdefault(id_, number)
+        for caller, callee, file, line, column in self.derived.db.execute(
+            "SELECT caller_id, callee_id, file_id, line, col FROM call c JOIN file f ON f.id = c.file_id"
+            " WHERE f.lang = 'python' AND step = '' AND evidence <> 'virtual'"
+        ):
+            if file not in numbers:
+                continue
+            at = (numbers[file], pack(line, column))
+            self.known.add((caller, callee, *at))
+            if callee in codes:
+                self.solver.typed.setdefault(at, []).append(codes[callee])
+        self.solver.foreign.types, self.solver.registered = read_foreign_types(self.derived.db, codes)
+
+    def write(self) -> None:
+        """Solve, and add the rows."""
+        solver = self.solver
+        solver.solve()
+        at_site: dict[tuple[int, int], set[Id]] = defaultdict(set)
+        for caller, position, callee in solver.edges:
+            at_site[caller, position].add(self.ids[callee])
+        for caller, position, number in solver.constructions:
+            klass = solver.classes.all[number]
+            if position and not (solver.classes.finds(klass, "__init__") or solver.classes.finds(klass, "__new__")):
+                at_site[caller, position].add(self.ids[klass.code_number])
+        calls = list(self._hinted(at_site))
+        capped: list[UnresolvedRow] = []
+        for (caller, position), callees in sorted(at_site.items()):
+            file = solver.program.places[caller].file
+            line, column = unpack(position)
+            source = self.ids[caller]
+            if len(callees) > MAX_CALLEES:
+                reason = f"a call of {len(callees)} functions that may be stored here"
+                capped.append((self.files[file], line, column, source, "", reason))
+                continue
+            calls += [
+                (source, callee, Evidence.VALUE, self.files[file], line, column, "")
+                for callee in sorted(callees)
+                if (source, callee, file, position) not in self.known
+            ]
+        for caller, position, reason in sorted(solver.cuts):
+            if position:
+                file = solver.program.places[caller].file
+                capped.append((self.files[file], *unpack(position), self.ids[caller], "", reason))
+        calls += self._outside(at_site)
+        calls += sorted(self._handed_over())
+        calls += self._overriders()
+        calls += self._by_name()
+        self.derived.calls(calls)
+        self.derived.unresolved(capped)
+
+    def _outside(self, at_site: dict[tuple[int, int], set[Id]]) -> list[CallRow]:
+        """Calls that leave the tree, at sites of which nothing else is known; builtins are left to the type checker."""
+        solver = self.solver
+        found = {(c, p, name) for c, p, name in solver.outside_edges if not name.startswith("builtins.")}
+        for caller, position, number in solver.constructions:
+            klass = solver.classes.all[number]
+            base = solver.classes.outside_base(klass)
+            if position and base and not solver.classes.finds(klass, "__init__"):
+                found.add((caller, position, f"{base}.__init__"))
+        known = {(file, position) for _, _, file, position in self.known}
+        rows: list[CallRow] = []
+        symbols: dict[str, Symbol] = {}
+        for caller, position, dotted in sorted(found):
+            file = solver.program.places[caller].file
+            if (file, position) in known and not dotted.endswith(".__init__"):
+                continue
+            if (caller, position) in at_site and not dotted.endswith(".__init__"):
+                continue
+            key = Target("external", "", dotted).key
+            if key not in symbols:
+                kind = "method" if dotted.count(".") > 1 else "function"
+                symbols[key] = Symbol(key, kind, dotted.rpartition(".")[2], dotted, 0, 0, 0)
+            rows.append((self.ids[caller], symbol_id(key), Evidence.VALUE, self.files[file], *unpack(position), ""))
+        self.derived.externals(Lang.PYTHON, symbols.values())
+        return rows
+
+    def _handed_over(self) -> set[CallRow]:
+        """Functions that C++ was given, and may run when the site calls the FFI function `via`."""
+        solver, graph = self.solver, self.solver.graph
+        rows = set()
+        given = set(solver.handed_over)
+        for caller, position, number, key in solver.reached:
+            kept = solver.kept(number)
+            if len(kept) <= MAX_KEPT:  # else the class is a base of so many that it says nothing
+                given.update((caller, position, item, key) for item in kept)
+        for caller, position, item, key in given:
+            function = graph.firsts[item] if graph.kinds[item] == BOUND else item
+            if position and graph.kinds[function] == FUNCTION:
+                file = self.files[solver.program.places[caller].file]
+                callee = self.ids[graph.firsts[function]]
+                rows.add((self.ids[caller], callee, Evidence.REGISTRY, file, *unpack(position), key))
+        return rows
+
+    def _overriders(self) -> Iterator[CallRow]:
+        """Where only a base class of the receiver is known, an override of the method may run instead."""
+        solver = self.solver
+        seen: set[tuple[Id, Id, int, int]] = set(self.known)
+        for caller, position, code, number in sorted(solver.virtual_edges):
+            file = solver.program.places[caller].file
+            row = (self.ids[caller], self.ids[code], file, position)
+            if row not in seen and (caller, position, code) not in solver.edges:
+                seen.add(row)
+                via = self._qualname(solver.classes.all[number].code_number)
+                yield self.ids[caller], self.ids[code], Evidence.VIRTUAL, self.files[file], *unpack(position), via
+        below: dict[tuple[int, str], set[Id]] = {}
+        for caller, position, number, code in sorted(solver.dispatches):
+            place = solver.program.places[caller]
+            name = solver.program.places[code].code.suffix.rpartition(".")[2].partition("#")[0]
+            if (number, name) not in below:
+                below[number, name] = self._overriding(number, name)
+            found = below[number, name]
+            if len(found) > MAX_CALLEES:
+                continue
+            via = self._qualname(solver.classes.all[number].code_number)
+            for callee in sorted(found):
+                row = (self.ids[caller], callee, place.file, position)
+                if row not in seen and callee != self.ids[code]:
+                    seen.add(row)
+                    yield self.ids[caller], callee, Evidence.VIRTUAL, self.files[place.file], *unpack(position), via
+
+    def _overriding(self, number: int, name: str) -> set[Id]:
+        classes = self.solver.classes
+        nodes = (classes.own(klass, name) for klass in classes.below(classes.all[number]))
+        graph = self.solver.graph
+        return {
+            self.ids[graph.firsts[item]]
+            for node in nodes if node is not None
+            for item in graph.held(node) if graph.kinds[item] == FUNCTION
+        }  # fmt: skip
+
+    def _qualname(self, code_number: int) -> str:
+        place = self.solver.program.places[code_number]
+        return f"{self.solver.program.summaries[place.file].module}.{place.code.suffix}"
+
+    def _by_name(self) -> Iterator[CallRow]:
+        """A method called on we know not what: the only method of that name in the tree, if there is only one."""
+        solver = self.solver
+        methods: dict[str, list[int]] = defaultdict(list)
+        for number, place in enumerate(solver.program.places):
+            outer = place.code.outer
+            codes = solver.program.summaries[place.file].codes
+            if place.code.kind == "function" and outer >= 0 and codes[outer].kind == "class":
+                methods[place.code.suffix.rpartition(".")[2].partition("#")[0]].append(number)
+        known = {(file, position) for _, _, file, position in self.known}
+        known |= {(file, position) for file, position, _ in solver.hints}
+        done: set[tuple[int, int]] = set()
+        for site in solver.call_sites:
+            place = solver.program.places[site.code]
+            at = (place.file, site.position)
+            if site.number in solver.answered or at in known or at in done:
+                continue
+            done.add(at)
+            row = place.code.constraints[(site.number & CONSTRAINT_MASK) - 1]
+            name = next((r[3] for r in place.code.constraints if r[0] == ATTR and r[1] == row[2]), "")
+            found = methods.get(name, ()) if name not in _COMMON_NAMES else ()
+            if len(found) == 1:
+                file = self.files[place.file]
+                yield self.ids[site.code], self.ids[found[0]], Evidence.NAME, file, *unpack(site.position), ""
+
+    def _hinted(self, at_site: dict[tuple[int, int], set[Id]]) -> Iterator[CallRow]:
+        """Where nothing is known of what a decorator made, the decorated function stands for it."""
+        answered = {(self.solver.program.places[caller].file, position) for caller, position in at_site}
+        for file, position, pairs in self.solver.hints:
+            if (file, position) not in answered:
+                for caller, callee in pairs:
+                    yield caller, callee, Evidence.VALUE, self.files[file], *unpack(position), ""
+
+
+MAX_KEPT = 80
+"""Functions that C++ may run on behalf of an object: more belong to a base class of everything."""
+_COMMON_NAMES = frozenset(
+    name for kind in (str, bytes, list, dict, set, tuple, int, float, io.TextIOWrapper) for name in dir(kind)
+)
+"""Methods of Python's own types: a call by such a name is most likely of one of them."""
+
+STEP = Step("flow", _derive)

@@ -1,0 +1,76 @@
+"""Reads from the index what C++ says of values that Python gets from it (xref.python.flow.foreign)."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Mapping
+
+from xref.model import Id
+from xref.python.flow.foreign import ForeignTypes
+
+_CONTAINERS = {"ffi.Array": "list", "ffi.Map": "dict"}
+"""Type keys of the containers that hold the list and dict fields of objects (tvm-ffi, container/array.h and map.h)."""
+_SUFFIX = re.compile(r"(Node|Obj)$")
+_MAX_PARENTS = 30
+
+
+def read_foreign_types(db: sqlite3.Connection, codes: Mapping[Id, int]) -> tuple[ForeignTypes, set[int]]:
+    """The types, and the codes of all Python classes that are registered; `codes` leads from symbols to codes."""
+    types = ForeignTypes()
+    python: dict[str, int] = {}
+    for name, id_ in db.execute("SELECT name, symbol_id FROM key_def WHERE registry = 'type' AND side = 'python'"):
+        if id_ in codes:
+            python[name] = codes[id_]
+            if name in _CONTAINERS:
+                types.containers[_CONTAINERS[name]] = codes[id_]
+    parents = dict(
+        db.execute("SELECT name, other FROM key_relation WHERE registry = 'type' AND kind = 'parent' ORDER BY 2")
+    )
+    namespaces: dict[str, str] = {}
+    for name, qualname in db.execute(
+        "SELECT k.name, s.qualname FROM key_def k JOIN symbol s ON s.id = k.symbol_id"
+        " WHERE k.registry = 'type' AND k.side = 'cpp' ORDER BY 1, 2"
+    ):
+        code = _visible(name, python, parents)
+        namespaces[name] = qualname.rpartition("::")[0]
+        if code is not None and name != "ffi.Object":
+            types.classes.setdefault(_SUFFIX.sub("", qualname), code)
+    _read_fields(db, types, python, namespaces)
+    _read_results(db, types)
+    return types, set(python.values())
+
+
+def _visible(name: str, python: Mapping[str, int], parents: Mapping[str, str]) -> int | None:
+    """The Python class that an object of a type has: its own or that of the nearest parent below ffi.Object."""
+    for _ in range(_MAX_PARENTS):
+        if name in python:
+            return python[name]
+        name = parents.get(name, "ffi.Object")
+        if name == "ffi.Object":
+            break
+    return None
+
+
+def _read_fields(
+    db: sqlite3.Connection, types: ForeignTypes, python: Mapping[str, int], namespaces: Mapping[str, str]
+) -> None:
+    for name, signature, field in db.execute(
+        "SELECT k.name, s.signature, s.name FROM key_def k JOIN symbol s ON s.id = k.symbol_id"
+        " WHERE k.registry = 'field' AND k.side = 'cpp' ORDER BY 1, 2"
+    ):
+        owner, _, shown = name.rpartition(".")
+        written = signature.removesuffix(field).strip()
+        if owner in python and owner in namespaces and written:
+            types.fields.setdefault((python[owner], shown), (namespaces[owner], written))
+
+
+def _read_results(db: sqlite3.Connection, types: ForeignTypes) -> None:
+    for name, signature, function, qualname, kind in db.execute(
+        "SELECT k.name, s.signature, s.name, s.qualname, s.kind FROM key_def k JOIN symbol s ON s.id = k.symbol_id"
+        " WHERE k.registry = 'ffi' AND k.side = 'cpp' AND s.signature <> '' ORDER BY 1, 2"
+    ):
+        head = signature.partition("(" if kind == "lambda" else f"{function}(")[0].strip()
+        namespace = "::".join(part for part in qualname.split("::") if re.fullmatch(r"\w+", part))
+        if head:
+            types.results.setdefault(name, (namespace, head))

@@ -1,0 +1,538 @@
+"""Attributes, items and protocols in the solver: what reading, setting, indexing, iterating, entering objects does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xref.python.flow.calls import Site
+from xref.python.flow.classes import Classes, Klass
+from xref.python.flow.containers import Containers
+from xref.python.flow.foreign import Foreign
+from xref.python.flow.graph import (
+    BOUND,
+    CONSTANT,
+    CONSTRUCTOR,
+    CONTAINER,
+    DECLARED,
+    FUNCTION,
+    KLASS,
+    METHOD_OF_CONTAINER,
+    MODULE,
+    OBJECT,
+    OUTSIDE,
+    OUTSIDE_OBJECT,
+    PARTIAL,
+    RUNNING,
+    SUPER_OF,
+    Graph,
+)
+from xref.python.flow.models import CONTAINER_METHODS
+from xref.python.flow.program import Program
+from xref.python.flow.summary import NOTHING
+from xref.registry.python_ffi import CONSTRUCTOR_METHOD
+
+MAX_BY_PREFIX = 200
+"""Attributes that a name which begins with known text may stand for."""
+MAX_OWNERS = 24
+"""Classes below a declared one that may have an attribute that it lacks."""
+MAX_BELOW = 150
+"""Classes that the type of an object may be, of which only a base class is known."""
+_MAX_DOTS = 6
+_INSTANCES = (OBJECT, DECLARED)
+
+
+class Attributes(Containers):
+    """Loads and stores."""
+
+    def __init__(self, graph: Graph, program: Program, classes: Classes) -> None:
+        super().__init__(graph)
+        self.program = program
+        self.classes = classes
+        self.foreign = Foreign(self)
+        self.edges: set[tuple[int, int, int]] = set()
+        """(calling code, position, called code)."""
+        self.virtual_edges: set[tuple[int, int, int, int]] = set()
+        """Likewise, with the class of the receiver behind it."""
+        self.handed_over: set[tuple[int, int, int, str]] = set()
+        """(calling code, position, function or bound method, key of the FFI function that may run it)."""
+        self.reached: set[tuple[int, int, int, str]] = set()
+        """(calling code, position, class of an argument, key of the FFI function)."""
+        self.outside_edges: set[tuple[int, int, str]] = set()
+        self.constructions: set[tuple[int, int, int]] = set()
+        """(calling code, position, number of the class)."""
+        self.cuts: set[tuple[int, int, str]] = set()
+        """(code, position, what was cut there)."""
+        self.factories: dict[int, int] = {}
+        """defaultdict -> the node of what makes a missing value."""
+        self.registered: set[int] = set()
+        """Codes of the classes that are registered under a type key."""
+        self.containers_of_objects: dict[str, int] = {}
+        """"list", "dict" -> the class whose objects are the values of such fields of registered classes."""
+        self.dispatches: set[tuple[int, int, int, int]] = set()
+        """(calling code, position, class that the receiver is declared to have, method found there)."""
+        self.operated: set[int] = set()
+        self.answered: set[int] = set()
+        self.typed: dict[tuple[int, int], list[int]] = {}
+        """(file, position) -> codes that the type checker says are called."""
+        self.first_functions: dict[int, int] = {}
+        self.first_classes: dict[int, int] = {}
+        self.defaults: dict[int, dict[int, int]] = {}
+        self.applied = 0
+        self._called: set[tuple[Any, ...]] = set()
+        self._attributes: dict[tuple[int, str], int] = {}
+        self._fields_of: dict[tuple[int, str], int] = {}
+        self._unanswered: list[tuple[int, str, Site]] = []
+        self._unanswered_modules: list[tuple[str, str, Site]] = []
+        self._sets_pending: list[tuple[int, int, int]] = []
+        self._keys_pending: list[tuple[int, int, Site]] = []
+
+    # to be supplied by the class that knows calls
+
+    def invoke(self, item: int, site: Site) -> None:
+        """The object is called."""
+        raise NotImplementedError
+
+    def call_function(self, item: int, site: Site, receiver: int | None) -> None:
+        """A function is called."""
+        raise NotImplementedError
+
+    def call_bound(self, item: int, payload: tuple[int, Site]) -> None:
+        """A method is called on a receiver."""
+        raise NotImplementedError
+
+    def bound_to(self, form: str, receiver: int) -> int | None:
+        """What a method gets as its first argument."""
+        raise NotImplementedError
+
+    def apply_flow(self, source: int, target: int) -> None:
+        """A flow that a deferred rule adds."""
+        self.applied += 1
+        self.graph.flow(source, target)
+
+    def klass(self, item: int) -> Klass:
+        """The class of an object, or the class that the object is."""
+        number: int = self.graph.firsts[item]
+        return self.classes.all[number]
+
+    # loading
+
+    def load(self, item: int, payload: tuple[str, Site]) -> None:
+        """`item.name`, with the value at the site's target."""
+        name, site = payload
+        graph = self.graph
+        kind, first = graph.kinds[item], graph.firsts[item]
+        if kind in _INSTANCES:
+            if name == "__class__":
+                self.put_class(item, site.target)
+                return
+            self._load_from_object(item, name, site)
+        elif kind == KLASS:
+            graph.flow(self.attribute(item, name), site.target)
+        elif kind == MODULE:
+            graph.flow(self.program.member(first, name), site.target)
+            self.missing_member(first, name, site)
+        elif kind == CONTAINER:
+            if name in CONTAINER_METHODS:
+                graph.put(site.target, graph.object(METHOD_OF_CONTAINER, item, name))
+        elif kind in (OUTSIDE, OUTSIDE_OBJECT):
+            if first.count(".") < _MAX_DOTS:
+                graph.put(site.target, graph.object(OUTSIDE, f"{first}.{name}"))
+        elif kind == SUPER_OF:
+            self._load_super(item, name, site)
+        elif kind in (FUNCTION, BOUND, PARTIAL):
+            if name == "__call__":
+                graph.put(site.target, item)
+            elif name == "__func__" and kind == BOUND:
+                graph.put(site.target, first)
+            else:
+                graph.flow(self.field(item, name), site.target)
+
+    def _load_from_object(self, item: int, name: str, site: Site) -> None:
+        self.graph.flow(self.attribute(item, name), site.target)
+        klass = self.klass(item)
+        if name == CONSTRUCTOR_METHOD:
+            self.graph.put(site.target, self.graph.object(CONSTRUCTOR, item))
+        if name in self.program.property_names and site.position:
+            self.graph.when(self.classes.lookup(klass, name), self._get_property, (item, site))
+        if self.classes.finds(klass, "__getattr__"):
+            self._unanswered.append((item, name, site))
+
+    def put_class(self, item: int, node: int) -> None:
+        """`type(item)`: any class below, when the object is only declared."""
+        graph = self.graph
+        graph.put(node, graph.object(KLASS, graph.firsts[item]))
+        if graph.kinds[item] == DECLARED:
+            below = list(self.classes.below(self.klass(item)))
+            if len(below) <= MAX_BELOW:
+                for klass in below:
+                    graph.put(node, graph.object(KLASS, klass.number))
+
+    def missing_member(self, module: str, name: str, site: Site) -> None:
+        """Remember a module attribute that may be made by the module's own `__getattr__`."""
+        file = self.program.modules.get(module)
+        if file is None or "__getattr__" not in self.program.summaries[file].codes[0].names:
+            return
+        self._unanswered_modules.append((module, name, site))
+
+    def attribute(self, item: int, name: str) -> int:
+        """The node of an attribute of an object or class."""
+        key = (item, name)
+        node = self._attributes.get(key)
+        if node is not None:
+            return node
+        graph = self.graph
+        node = self._attributes[key] = graph.node()
+        klass = self.klass(item)
+        found = self.classes.lookup(klass, name)
+        if graph.kinds[item] == KLASS:
+            graph.when(found, self._bind_to_class, (item, node))
+            if klass.meta >= 0:
+                meta = self.classes.all[klass.meta]
+                if self.classes.finds(meta, name):
+                    graph.when(self.classes.lookup(meta, name), self._bind_to_object, (item, node))
+            if name in klass.code.names and self.classes.is_enum(klass):
+                graph.put(node, graph.object(OBJECT, klass.number))
+        else:
+            graph.flow(self.field(item, name), node)
+            graph.when(found, self._bind_to_object, (item, node))
+            typed = self.foreign.field([self.classes.all[at].code_number for at in self.classes.order(klass)], name)
+            if typed is not None:
+                graph.flow(typed, node)
+            if graph.kinds[item] == DECLARED and not self.classes.finds(klass, name):
+                self._look_below(item, name, node)
+        return node
+
+    def _look_below(self, item: int, name: str, node: int) -> None:
+        """An attribute that only classes below the declared one have."""
+        owners = {own for below in self.classes.below(self.klass(item)) if (own := self.classes.own(below, name))}
+        if len(owners) <= MAX_OWNERS:
+            for own in sorted(owners):
+                self.graph.when(own, self._bind_to_object, (item, node))
+
+    def _bind_to_object(self, item: int, payload: tuple[int, int]) -> None:
+        receiver, node = payload
+        graph = self.graph
+        if graph.kinds[item] != FUNCTION:
+            graph.put(node, item)
+            if graph.kinds[item] == CONTAINER and self.containers_of_objects:
+                self._put_foreign_container(item, receiver, node)
+            return
+        form = graph.seconds[item][1]
+        if form == "property":
+            self.call_function(item, Site(-1, 0, 0, node), receiver)
+        elif form != "setter":
+            first = self.bound_to(form, receiver)
+            graph.put(node, item if first is None else graph.object(BOUND, item, first))
+
+    def _put_foreign_container(self, item: int, receiver: int, node: int) -> None:
+        klass = self.containers_of_objects.get(self.graph.seconds[item])
+        if klass is not None and self.is_registered(self.klass(receiver)):
+            self.graph.put(node, self.graph.object(DECLARED, klass))
+
+    def _bind_to_class(self, item: int, payload: tuple[int, int]) -> None:
+        receiver, node = payload
+        graph = self.graph
+        if graph.kinds[item] == FUNCTION and graph.seconds[item][1] == "class":
+            item = graph.object(BOUND, item, receiver)
+        graph.put(node, item)
+
+    def _get_property(self, item: int, payload: tuple[int, Site]) -> None:
+        receiver, site = payload
+        if self.graph.kinds[item] == FUNCTION and self.graph.seconds[item][1] == "property":
+            self.call_function(item, site._replace(target=NOTHING), receiver)
+
+    def _load_super(self, item: int, name: str, site: Site) -> None:
+        after = self.classes.all[self.graph.firsts[item]]
+        receiver = self.graph.seconds[item]
+        found = self.classes.lookup_after(self.klass(receiver), after, name)
+        if found is None:
+            return
+        if name in self.program.property_names and site.position:
+            self.graph.when(found, self._get_property, (receiver, site))
+        bind = self._bind_to_object
+        if name in ("__new__", "__init_subclass__"):
+            bind = self._bind_to_class
+        self.graph.when(found, bind, (receiver, site.target))
+
+    def load_named(self, item: int, payload: tuple[int, Site]) -> None:
+        """`getattr(item, name)`, the name being what a node holds."""
+        self.graph.when(payload[0], self._load_named, (item, payload[1]))
+
+    def _load_named(self, constant: int, payload: tuple[int, Site]) -> None:
+        item, site = payload
+        if self.graph.kinds[constant] != CONSTANT:
+            return
+        name = self.graph.firsts[constant]
+        if isinstance(name, str):
+            self.load(item, (name, site))
+        elif isinstance(name, tuple):
+            self._load_some(item, name[0], site)
+
+    def _load_some(self, item: int, prefix: str, site: Site) -> None:
+        """`getattr` with a name that begins with known text: any such attribute."""
+        kind = self.graph.kinds[item]
+        if kind in (OBJECT, DECLARED, KLASS):
+            names = self.classes.names(self.klass(item), lambda name: name.startswith(prefix))
+        elif kind == MODULE and self.graph.firsts[item] in self.program.modules:
+            own = self.program.summaries[self.program.modules[self.graph.firsts[item]]].codes[0].names
+            names = [name for name in own if name.startswith(prefix)]
+        else:
+            return
+        if len(names) > MAX_BY_PREFIX:
+            self.cuts.add((site.code, site.position, f"getattr with one of {len(names)} names"))
+            return
+        for name in names:
+            self.load(item, (name, site))
+
+    def is_registered(self, klass: Klass) -> bool:
+        """Whether objects of the class are held by the FFI, so that its containers hold their lists and dicts."""
+        return any(self.classes.all[at].code_number in self.registered for at in self.classes.order(klass))
+
+    # storing
+
+    def field(self, item: int, name: str) -> int:
+        """The node of what was set on the object itself."""
+        node = self._fields_of.get((item, name))
+        if node is None:
+            node = self._fields_of[item, name] = self.graph.node()
+        return node
+
+    def field_to_set(self, item: int, name: str) -> int:
+        """The node to which a value set on the object flows: an object of declared class sees it too."""
+        node = self.field(item, name)
+        if self.graph.kinds[item] == OBJECT:
+            for at in self.classes.order(self.klass(item)):
+                self.graph.flow(node, self.field(self.graph.object(DECLARED, at), name))
+        elif self.graph.kinds[item] == DECLARED:
+            self.graph.flow(node, self.field(self.graph.object(OBJECT, self.graph.firsts[item]), name))
+        return node
+
+    def save(self, item: int, payload: tuple[str | None, int, Site]) -> None:
+        """`item.name = source`; a name that is computed (None) may still run `__setattr__`."""
+        name, source, site = payload
+        kind, first = self.graph.kinds[item], self.graph.firsts[item]
+        if kind in _INSTANCES:
+            klass = self.classes.all[first]
+            if source != NOTHING and name is not None:
+                self.graph.flow(source, self.field_to_set(item, name))
+            if name in self.program.property_names and site.position:
+                self.graph.when(self.classes.lookup(klass, name), self._set_property, (item, site))
+            if self.classes.finds(klass, "__setattr__"):
+                arguments = site._replace(positional=(NOTHING, source))
+                self.graph.when(self.classes.lookup(klass, "__setattr__"), self.call_bound, (item, arguments))
+        elif source == NOTHING or name is None:
+            return
+        elif kind == KLASS:
+            self.graph.flow(source, self.classes.add(self.classes.all[first], name))
+        elif kind == MODULE:
+            self.graph.flow(source, self.program.member(first, name))
+            file = self.program.modules.get(first)
+            own = self.program.summaries[file].codes[0].names.get(name) if file is not None else None
+            if own is not None:
+                self.graph.flow(source, self.program.roots[first] + own)
+        elif kind in (FUNCTION, BOUND, PARTIAL):
+            self.graph.flow(source, self.field(item, name))
+
+    def _set_property(self, item: int, payload: tuple[int, Site]) -> None:
+        receiver, site = payload
+        if self.graph.kinds[item] == FUNCTION and self.graph.seconds[item][1] == "setter":
+            self.call_function(item, site, receiver)
+
+    # methods that no parentheses show
+
+    def method(self, item: int, name: str, site: Site) -> bool:
+        """Call a special method, looked up on the object's class; False when the class has none."""
+        kind = self.graph.kinds[item]
+        if kind == KLASS:
+            meta = self.klass(item).meta
+            if meta < 0:
+                return False
+            klass = self.classes.all[meta]
+        else:
+            klass = self.klass(item)
+        if self.classes.finds(klass, name):
+            self.graph.when(self.classes.lookup(klass, name), self.call_bound, (item, site))
+            return True
+        if kind != DECLARED:
+            return False
+        found = {own for below in self.classes.below(klass) if (own := self.classes.own(below, name)) is not None}
+        if len(found) > MAX_BELOW:
+            return False
+        for node in sorted(found):
+            self.graph.when(node, self.call_bound, (item, site))
+        return bool(found)
+
+    def operate(self, item: int, payload: tuple[str, Site]) -> None:
+        """An operator; `payload` names the methods to try, the first of which counts."""
+        names, site = payload
+        kind = self.graph.kinds[item]
+        if kind in (OBJECT, DECLARED, KLASS):
+            for name in names.split("|"):
+                if self.method(item, name, site):
+                    self.operated.add(site.number)
+                    return
+        elif kind == CONTAINER and names.startswith(("__add__", "__iadd__", "__or__", "__ior__", "__mul__")):
+            self.graph.put(site.target, item)
+
+    def get_item(self, item: int, payload: tuple[Any, int, Site]) -> None:
+        """`item[key]`."""
+        key, node, site = payload
+        kind = self.graph.kinds[item]
+        if kind == CONTAINER:
+            if item in self.factories:
+                made = site._replace(target=self.slot(item, None), positional=())
+                self.graph.when(self.factories[item], self.invoke, made)
+            if key is not None:
+                self.read_slot(item, key, site.target)
+            elif node == NOTHING:
+                self.graph.flow(self.everything(item), site.target)
+            else:
+                self.graph.when(node, self._get_by_constant, (item, site))
+                self._keys_pending.append((item, node, site))
+        elif kind in _INSTANCES:
+            self.method(item, "__getitem__", site)
+        elif kind == KLASS and not self.method(item, "__getitem__", site):
+            klass = self.klass(item)
+            if self.classes.finds(klass, "__class_getitem__"):
+                self.graph.when(self.classes.lookup(klass, "__class_getitem__"), self.call_bound, (item, site))
+            else:
+                self.graph.put(site.target, item)  # a generic class with its parameters
+            if self.classes.is_enum(klass):
+                self.graph.put(site.target, self.graph.object(OBJECT, klass.number))
+
+    def _get_by_constant(self, constant: int, payload: tuple[int, Site]) -> None:
+        if self.graph.kinds[constant] != CONSTANT:
+            return
+        key = self.graph.firsts[constant]
+        if isinstance(key, tuple):
+            self.graph.flow(self.everything(payload[0]), payload[1].target)
+        else:
+            self.read_slot(payload[0], key, payload[1].target)
+
+    def deferred_keys(self) -> None:
+        """A key of which no constant is known may be any."""
+        pending, self._keys_pending = self._keys_pending, []
+        for item, node, site in pending:
+            if any(self.graph.kinds[held] == CONSTANT for held in self.graph.held(node)):
+                continue
+            self.apply_flow(self.everything(item), site.target)
+        sets, self._sets_pending = self._sets_pending, []
+        for item, node, value in sets:
+            if all(self._is_vague(held) for held in self.graph.held(node)):
+                self.apply_flow(value, self.slot(item, None))
+
+    def _is_vague(self, item: int) -> bool:
+        """Whether a key may be any: it is no constant, or only its beginning is known."""
+        return self.graph.kinds[item] != CONSTANT or isinstance(self.graph.firsts[item], tuple)
+
+    def set_item(self, item: int, payload: tuple[Any, int, int, Site]) -> None:
+        """`item[key] = value`."""
+        key, node, value, site = payload
+        kind = self.graph.kinds[item]
+        if kind == CONTAINER:
+            if value == NOTHING:
+                return
+            if key is not None or node == NOTHING:
+                self.graph.flow(value, self.slot(item, key))
+            else:
+                self.graph.when(node, self._set_by_constant, (item, value))
+                self._sets_pending.append((item, node, value))
+        elif kind in _INSTANCES:
+            self.method(item, "__setitem__", site)
+
+    def _set_by_constant(self, constant: int, payload: tuple[int, int]) -> None:
+        if self.graph.kinds[constant] == CONSTANT and not isinstance(self.graph.firsts[constant], tuple):
+            self.graph.flow(payload[1], self.slot(payload[0], self.graph.firsts[constant]))
+
+    def iterate(self, item: int, payload: tuple[Site, bool]) -> None:
+        """`for target in item`."""
+        site, is_async = payload
+        kind = self.graph.kinds[item]
+        if kind == CONTAINER:
+            self.elements(item, site.target)
+        elif kind == RUNNING:
+            self._yielded(item, site)
+        elif kind in (OBJECT, DECLARED, KLASS):
+            made = self.graph.node()
+            if self.method(item, "__aiter__" if is_async else "__iter__", site._replace(target=made)):
+                self.graph.when(made, self.step, (site, is_async))
+            elif kind == KLASS:
+                if self.classes.is_enum(self.klass(item)):
+                    self.graph.put(site.target, self.graph.object(OBJECT, self.graph.firsts[item]))
+            else:
+                self.method(item, "__getitem__", site)
+
+    def step(self, item: int, payload: tuple[Site, bool]) -> None:
+        """`next(item)`."""
+        site, is_async = payload
+        kind = self.graph.kinds[item]
+        if kind in _INSTANCES:
+            self.method(item, "__anext__" if is_async else "__next__", site)
+        elif kind == CONTAINER:
+            self.elements(item, site.target)
+        elif kind == RUNNING:
+            self._yielded(item, site)
+
+    def _yielded(self, item: int, site: Site) -> None:
+        """The body of a generator runs where it is asked for a value."""
+        if site.position:
+            self.edges.add((site.code, site.position, self.graph.firsts[item]))
+        yields = self.program.places[self.graph.firsts[item]].code.yields
+        if NOTHING not in (yields, site.target):
+            self.graph.flow(self.graph.seconds[item] + yields, site.target)
+
+    def unpacked(self, item: int, payload: tuple[int | None, Site]) -> None:
+        """One of the targets of `a, b = item`; the index is None behind a starred target."""
+        index, site = payload
+        if self.graph.kinds[item] == CONTAINER and self.graph.seconds[item] != "dict":
+            if index is None:
+                self.graph.flow(self.everything(item), site.target)
+            else:
+                self.read_slot(item, index, site.target)
+        else:
+            self.iterate(item, (site, False))
+
+    def enter(self, item: int, payload: tuple[Site, bool]) -> None:
+        """`with item as target`."""
+        site, is_async = payload
+        kind = self.graph.kinds[item]
+        prefix = "__a" if is_async else "__"
+        if kind == RUNNING:
+            self._yielded(item, site)
+        elif kind in _INSTANCES:
+            if not self.method(item, f"{prefix}enter__", site):
+                self.graph.put(site.target, item)
+            self.method(item, f"{prefix}exit__", site._replace(target=self.graph.node()))
+        elif kind == OUTSIDE_OBJECT:
+            self.graph.put(site.target, item)
+
+    def awaited(self, item: int, site: Site) -> None:
+        """`await item`, and the value of `yield from item`."""
+        if self.graph.kinds[item] == RUNNING:
+            code = self.program.places[self.graph.firsts[item]].code
+            if site.position:
+                self.edges.add((site.code, site.position, self.graph.firsts[item]))
+            self.graph.flow(self.graph.seconds[item] + code.result, site.target)
+        elif self.graph.kinds[item] in _INSTANCES:
+            self.method(item, "__await__", site)
+
+    def matched(self, item: int, payload: tuple[int, Site]) -> None:
+        """The attribute at a position of a class pattern: the fields of a dataclass in their order."""
+        index, site = payload
+        if self.graph.kinds[item] in _INSTANCES:
+            names = self.klass(item).code.parameters.positional
+            if index < len(names):
+                self.load(item, (names[index][0], site))
+
+    def deferred_attributes(self) -> None:
+        """`__getattr__` of a class or module answers for attributes that nothing else has."""
+        pending, self._unanswered = self._unanswered, []
+        for item, name, site in pending:
+            if not self.graph.held(self.attribute(item, name)) and not self.classes.finds(self.klass(item), name):
+                self.applied += 1
+                self.method(item, "__getattr__", site)
+        modules, self._unanswered_modules = self._unanswered_modules, []
+        for module, name, site in modules:
+            if not self.program.has_member(module, name):
+                self.applied += 1
+                self.graph.when(self.program.member(module, "__getattr__"), self.invoke, site)

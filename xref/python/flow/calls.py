@@ -1,0 +1,27 @@
+"""What a call does in the solver: binds arguments to parameters, makes objects, leads results back."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xref.python.flow.summary import NOTHING
+
+
+class Site(NamedTuple):
+    """A call, or what acts like one. Nodes are the graph's. `number` is the same for every frame that the code is
+    analysed in; `position` is 0 where nothing is to be reported."""
+
+    number: int
+    code: int
+    position: int
+    target: int
+    positional: tuple[int, ...] = ()
+    keywords: tuple[tuple[str, int], ...] = ()
+    starred: tuple[int, ...] = ()
+    doubled: tuple[int, ...] = ()
+    callee: int = NOTHING
+    is_decoration: bool = False
+
+    def silent(self) -> Site:
+        """The same call, without a report."""
+        return self._replace(position=0)

@@ -1,0 +1,204 @@
+"""Classes in the solver: method resolution order, attribute look-up, fields of objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from xref.python.flow.graph import KLASS, OUTSIDE, Graph
+from xref.python.flow.summary import NODE_MASK, Code
+
+_PLAIN_BASES = ("builtins.", "typing.", "abc.", "enum.", "typing_extensions.", "collections.abc.")
+
+
+@dataclass(eq=False)
+class Klass:
+    """A class of the tree: one for each frame that its definition runs in. `frame`: first node of its body's frame."""
+
+    number: int
+    code_number: int
+    code: Code
+    frame: int
+    base_nodes: tuple[int, ...]
+    bases: dict[int, list[int]] = field(default_factory=dict)
+    outside: list[str] = field(default_factory=list)
+    below: list[int] = field(default_factory=list)
+    added: dict[str, int] = field(default_factory=dict)
+    lookups: dict[str, int] = field(default_factory=dict)
+    order: list[int] | None = None
+    meta: int = -1
+
+
+class Classes:
+    """All classes met so far."""
+
+    def __init__(self, graph: Graph, inside: frozenset[str] = frozenset()) -> None:
+        self.graph = graph
+        self._inside = inside
+        self.all: list[Klass] = []
+        self.by_frame: dict[int, int] = {}
+
+    def make(self, code_number: int, code: Code, frame: int, base_nodes: tuple[int, ...]) -> Klass:
+        """A new class, whose bases follow from its base nodes."""
+        klass = Klass(len(self.all), code_number, code, frame, base_nodes)
+        self.all.append(klass)
+        self.by_frame[frame] = klass.number
+        for at, node in enumerate(base_nodes):
+            if node >= 0:
+                self.graph.when(node, self._add_base, (klass, at))
+        return klass
+
+    def inherit(self, bases: dict[int, tuple[list[int], list[str]]]) -> None:
+        """Give classes the bases that are known beforehand, by the codes of their bodies."""
+        first: dict[int, Klass] = {}
+        for klass in self.all:
+            first.setdefault(klass.code_number, klass)
+        for klass in self.all:
+            inside, outside = bases.get(klass.code_number, ((), ()))
+            klass.outside += [name for name in outside if name not in klass.outside]
+            for number, code in enumerate(inside):
+                base = first.get(code)
+                if base is not None and base is not klass and klass.number not in base.below:
+                    klass.bases.setdefault(number, []).append(base.number)
+                    base.below.append(klass.number)
+        for klass in self.all:
+            klass.order = None
+
+    def _add_base(self, item: int, payload: tuple[Klass, int]) -> None:
+        klass, at = payload
+        kind = self.graph.kinds[item]
+        if kind == OUTSIDE:
+            name = self.graph.firsts[item]
+            if name in klass.outside:
+                return
+            klass.outside.append(name)
+        elif kind == KLASS:
+            base = self.graph.firsts[item]
+            known = any(base in found for found in klass.bases.values())
+            if known or base == klass.number or klass.number in self.order(self.all[base]):
+                return
+            klass.bases.setdefault(at, []).append(base)
+            self.all[base].below.append(klass.number)
+        else:
+            return
+        self._changed(klass)
+
+    def _changed(self, klass: Klass) -> None:
+        pending, seen = [klass.number], {klass.number}
+        while pending:
+            at = self.all[pending.pop()]
+            at.order = None
+            for name, node in list(at.lookups.items()):
+                self._resolve(at, name, node)
+            for below in at.below:
+                if below not in seen:
+                    seen.add(below)
+                    pending.append(below)
+
+    def order(self, klass: Klass) -> list[int]:
+        """The method resolution order (C3; depth first, where the bases contradict each other)."""
+        if klass.order is None:
+            klass.order = [klass.number]  # while it is being worked out, against cycles
+            bases = [base for at in sorted(klass.bases) for base in klass.bases[at]]
+            orders = [list(self.order(self.all[base])) for base in bases]
+            klass.order = [klass.number, *_linearize([*orders, list(bases)])]
+        return klass.order
+
+    def own(self, klass: Klass, name: str) -> int | None:
+        """The node of an attribute that the class itself has."""
+        node = klass.code.names.get(name)
+        if node is not None and node <= NODE_MASK:
+            return klass.frame + node
+        return klass.added.get(name)
+
+    def finds(self, klass: Klass, name: str) -> bool:
+        """Whether the class or one above it, in the tree, has the attribute."""
+        return any(self.own(self.all[at], name) is not None for at in self.order(klass))
+
+    def lookup(self, klass: Klass, name: str) -> int:
+        """The node of an attribute as looked up on the class."""
+        node = klass.lookups.get(name)
+        if node is None:
+            node = klass.lookups[name] = self.graph.node()
+            self._resolve(klass, name, node)
+        return node
+
+    def lookup_after(self, klass: Klass, after: Klass, name: str) -> int | None:
+        """The node of an attribute as `super()` finds it: behind `after` in the order of `klass`."""
+        order = self.order(klass)
+        start = order.index(after.number) + 1 if after.number in order else len(order)
+        for at in order[start:]:
+            own = self.own(self.all[at], name)
+            if own is not None:
+                return own
+        outside = self.outside_base(after)
+        if outside:
+            node = self.graph.node()
+            self.graph.put(node, self.graph.object(OUTSIDE, f"{outside}.{name}"))
+            return node
+        return None
+
+    def _resolve(self, klass: Klass, name: str, node: int) -> None:
+        for at in self.order(klass):
+            own = self.own(self.all[at], name)
+            if own is not None:
+                self.graph.flow(own, node)
+                return
+        outside = self.outside_base(klass)
+        if outside and not name.startswith("__"):
+            self.graph.put(node, self.graph.object(OUTSIDE, f"{outside}.{name}"))
+
+    def outside_base(self, klass: Klass) -> str:
+        """The first class outside the tree that the class derives from, "" if none says anything: neither those of the
+        standard library that have no behaviour, nor those of the tree's own packages that no Python defines.
+        """
+        for at in self.order(klass):
+            for name in self.all[at].outside:
+                if not name.startswith(_PLAIN_BASES) and name.partition(".")[0] not in self._inside:
+                    return name
+        return ""
+
+    def is_enum(self, klass: Klass) -> bool:
+        """Whether the class is an enumeration: its attributes are its objects."""
+        return any(name.startswith("enum.") for at in self.order(klass) for name in self.all[at].outside)
+
+    def add(self, klass: Klass, name: str) -> int:
+        """The node of an attribute that is set on the class from outside its body."""
+        own = self.own(klass, name)
+        if own is None:
+            own = klass.added[name] = self.graph.node()
+            self._changed(klass)
+        return own
+
+    def below(self, klass: Klass) -> Iterator[Klass]:
+        """All classes below, each once."""
+        pending, seen = list(klass.below), set(klass.below)
+        while pending:
+            at = pending.pop()
+            yield self.all[at]
+            for below in self.all[at].below:
+                if below not in seen:
+                    seen.add(below)
+                    pending.append(below)
+
+    def names(self, klass: Klass, wanted: Callable[[str], bool]) -> list[str]:
+        """The attributes of the class and those above it whose names are wanted."""
+        found: dict[str, None] = {}
+        for at in self.order(klass):
+            one = self.all[at]
+            found.update((name, None) for name in (*one.code.names, *one.added) if wanted(name))
+        return list(found)
+
+
+def _linearize(orders: list[list[int]]) -> list[int]:
+    result: list[int] = []
+    while orders := [order for order in orders if order]:
+        for order in orders:
+            head = order[0]
+            if not any(head in other[1:] for other in orders):
+                break
+        else:
+            head = orders[0][0]
+        result.append(head)
+        orders = [[item for item in order if item != head] for order in orders]
+    return result

@@ -1,0 +1,121 @@
+"""What C++ says of values that Python gets from it: fields of objects and results of FFI functions, by their C++ types.
+
+The C++ half of the index knows the type of each registered field and the result of each registered function as text;
+object types of both languages meet in their type keys. A type without a Python class of its own is seen from Python as
+the nearest parent type that has one (tvm-ffi, object.pxi: the class of a type index is looked up along its ancestors).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from xref.python.flow.graph import CONTAINER, DECLARED
+
+if TYPE_CHECKING:
+    from xref.python.flow.containers import Containers
+
+_TEMPLATE = re.compile(r"(?:tvm::)?(?:ffi::|runtime::)?(\w+)<(.*)>$")
+_SEQUENCES = ("Array", "List")
+_MAPPINGS = ("Map", "Dict")
+_DEPTH = 4
+
+
+@dataclass
+class ForeignTypes:
+    """`classes`: C++ class, without the suffix of its node, -> code of the Python class. `fields`: code of a class and
+    name -> (namespace to look types up in, type). `results`: key of a function -> likewise. `containers`: "list" and
+    "dict" -> code of the FFI's class for it.
+    """
+
+    classes: dict[str, int] = field(default_factory=dict)
+    fields: dict[tuple[int, str], tuple[str, str]] = field(default_factory=dict)
+    results: dict[str, tuple[str, str]] = field(default_factory=dict)
+    containers: dict[str, int] = field(default_factory=dict)
+
+
+class Foreign:
+    """Nodes for such values; `first_classes` leads from the codes of classes to the classes."""
+
+    def __init__(self, solver: Containers) -> None:
+        self._solver = solver
+        self._graph = solver.graph
+        self.types = ForeignTypes()
+        self.first_classes: dict[int, int] = {}
+        self._nodes: dict[tuple[str, str], int | None] = {}
+
+    def result(self, key: str) -> int | None:
+        """The node of what an FFI function returns."""
+        found = self.types.results.get(key)
+        return self.node(*found) if found is not None else None
+
+    def field(self, codes: list[int], name: str) -> int | None:
+        """The node of a field, of the first of the classes (by their codes) that has it in C++."""
+        for code in codes:
+            found = self.types.fields.get((code, name))
+            if found is not None:
+                return self.node(*found)
+        return None
+
+    def node(self, namespace: str, written: str, depth: int = 0) -> int | None:
+        """The node of values of a C++ type; None when Python has no class for it."""
+        key = (namespace, written)
+        if key not in self._nodes:
+            self._nodes[key] = self._make(namespace, plain_type(written), depth)
+        return self._nodes[key]
+
+    def _make(self, namespace: str, written: str, depth: int) -> int | None:
+        graph = self._graph
+        template = _TEMPLATE.match(written)
+        if template is not None and depth < _DEPTH:
+            name, arguments = template.groups()
+            if name in ("Optional", "ObjectPtr"):
+                return self.node(namespace, arguments, depth + 1)
+            kind = "list" if name in _SEQUENCES else "dict" if name in _MAPPINGS else ""
+            if not kind:
+                return None
+            node = graph.node()
+            container = graph.object(CONTAINER, ("C++", namespace, written), kind)
+            element = self.node(namespace, split_arguments(arguments)[-1], depth + 1)
+            if element is not None:
+                graph.flow(element, self._solver.slot(container, None))
+            graph.put(node, container)
+            self._put(node, self.types.containers.get(kind))
+            return node
+        code = self._class(namespace, written)
+        if code is None:
+            return None
+        node = graph.node()
+        self._put(node, code)
+        return node
+
+    def _put(self, node: int, code: int | None) -> None:
+        number = self.first_classes.get(code) if code is not None else None
+        if number is not None:
+            self._graph.put(node, self._graph.object(DECLARED, number))
+
+    def _class(self, namespace: str, name: str) -> int | None:
+        """A C++ class by the name that code in `namespace` uses for it."""
+        while True:
+            found = self.types.classes.get(f"{namespace}::{name}" if namespace else name)
+            if found is not None or not namespace:
+                return found
+            namespace = namespace.rpartition("::")[0]
+
+
+def plain_type(written: str) -> str:
+    """A type without const, & and class-keys."""
+    return re.sub(r"\b(?:const|class|struct|typename)\b|[&*]", "", written).strip()
+
+
+def split_arguments(text: str) -> list[str]:
+    """The arguments of a template, at its own level of brackets."""
+    parts, depth, start = [], 0, 0
+    for at, letter in enumerate(text):
+        depth += (letter in "<(") - (letter in ">)")
+        if letter == "," and depth == 0:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    parts.append(text[start:].strip())
+    return parts

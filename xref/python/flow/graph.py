@@ -1,0 +1,153 @@
+"""The points-to graph: nodes that hold abstract objects, along whose edges objects flow until nothing changes.
+
+An object is a number; `kind`, `first` and `second` say what it is. Objects are interned, so that equal ones are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+FUNCTION = 0  # code, (frames of the enclosing codes, form)
+BOUND = 1  # function object, receiver object
+KLASS = 2  # number of the class
+OBJECT = 3  # number of the class: an object of exactly this class
+DECLARED = 4  # number of the class: an object of the class or of one below it
+MODULE = 5  # dotted name
+CONTAINER = 6  # where it is made, kind
+METHOD_OF_CONTAINER = 7  # container object, name
+PARTIAL = 8  # function object, call site
+OUTSIDE = 9  # dotted name: a function, class or module outside the tree
+OUTSIDE_OBJECT = 10  # dotted name of the class or function that made it
+CONSTANT = 11  # the value
+SUPER_OF = 12  # number of the class, receiver object
+RUNNING = 13  # code, frame: a generator or coroutine
+FOREIGN = 14  # key of an FFI function
+CONSTRUCTOR = 15  # object: its method that has an FFI function make it
+
+MAX_OBJECTS = 16
+"""Objects that a node holds; more are cut, and calls through the node are reported as capped."""
+MAX_CALLABLES = 1500
+"""Likewise of functions, bound methods and classes: tables of operators hold hundreds."""
+MAX_CONSTANTS = 12
+
+Handler = Callable[[int, Any], None]
+
+
+class Graph:
+    """Nodes, edges and what waits for objects."""
+
+    def __init__(self) -> None:
+        self.kinds: list[int] = []
+        self.firsts: list[Any] = []
+        self.seconds: list[Any] = []
+        self.interned: dict[tuple[int, Any, Any], int] = {}
+        self.holds: list[set[int] | None] = []
+        self.flows: list[list[int] | None] = []
+        self.waits: list[list[tuple[Handler, Any]] | None] = []
+        self._edges: set[tuple[int, int]] = set()
+        self._news: dict[int, list[int]] = {}
+        self._due: list[tuple[Handler, int, Any]] = []
+        self.full: set[int] = set()
+
+    def object(self, kind: int, first: Any, second: Any = None) -> int:
+        """The object of that kind and identity."""
+        key = (kind, first, second)
+        found = self.interned.get(key)
+        if found is None:
+            found = self.interned[key] = len(self.kinds)
+            self.kinds.append(kind)
+            self.firsts.append(first)
+            self.seconds.append(second)
+        return found
+
+    def node(self) -> int:
+        """A new node."""
+        self.holds.append(None)
+        self.flows.append(None)
+        self.waits.append(None)
+        return len(self.holds) - 1
+
+    def nodes(self, count: int) -> int:
+        """`count` new nodes; the number of the first."""
+        first = len(self.holds)
+        self.holds.extend([None] * count)
+        self.flows.extend([None] * count)
+        self.waits.extend([None] * count)
+        return first
+
+    def held(self, node: int) -> set[int]:
+        """The objects of a node."""
+        return self.holds[node] or set()
+
+    def put(self, node: int, item: int) -> None:
+        """Add an object to a node."""
+        held = self.holds[node]
+        if held is None:
+            held = self.holds[node] = set()
+        elif item in held:
+            return
+        size = len(held)
+        if size >= MAX_CONSTANTS:
+            kind = self.kinds[item]
+            if size >= MAX_CALLABLES or kind == CONSTANT or (size >= MAX_OBJECTS and kind > KLASS):
+                self.full.add(node)
+                return
+        held.add(item)
+        if self.flows[node] is not None or self.waits[node] is not None:
+            news = self._news.get(node)
+            if news is None:
+                self._news[node] = [item]
+            else:
+                news.append(item)
+
+    def flow(self, source: int, target: int) -> None:
+        """Let all objects of `source`, now and later, reach `target`."""
+        if source == target or (source, target) in self._edges:
+            return
+        self._edges.add((source, target))
+        flows = self.flows[source]
+        if flows is None:
+            flows = self.flows[source] = []
+        flows.append(target)
+        held = self.holds[source]
+        if held:
+            known = self._news.get(source)
+            for item in list(held):
+                if known is None or item not in known:
+                    self.put(target, item)
+
+    def when(self, node: int, handler: Handler, payload: Any) -> None:
+        """Have `handler(object, payload)` called by `run` for each object that the node holds or will hold."""
+        waits = self.waits[node]
+        if waits is None:
+            waits = self.waits[node] = []
+        waits.append((handler, payload))
+        held = self.holds[node]
+        if held:
+            known = self._news.get(node)
+            due = self._due
+            for item in held:
+                if known is None or item not in known:
+                    due.append((handler, item, payload))
+
+    def run(self) -> None:
+        """Propagate until nothing is new."""
+        news, due = self._news, self._due
+        while news or due:
+            while due:
+                handler, item, payload = due.pop()
+                handler(item, payload)
+            if not news:
+                break
+            node, items = news.popitem()
+            waits = self.waits[node]
+            if waits is not None:
+                for handler, payload in waits:
+                    for item in items:
+                        due.append((handler, item, payload))
+            flows = self.flows[node]
+            if flows is not None:
+                for target in flows:
+                    for item in items:
+                        self.put(target, item)

@@ -1,0 +1,436 @@
+"""What happens when an object is called: binding of arguments, results, construction, and the reports of all that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xref.python.flow.attributes import Attributes
+from xref.python.flow.calls import Site
+from xref.python.flow.classes import Klass
+from xref.python.flow.graph import (
+    BOUND,
+    CONSTRUCTOR,
+    CONTAINER,
+    DECLARED,
+    FOREIGN,
+    FUNCTION,
+    KLASS,
+    METHOD_OF_CONTAINER,
+    OBJECT,
+    OUTSIDE,
+    OUTSIDE_OBJECT,
+    PARTIAL,
+    RUNNING,
+)
+from xref.python.flow.models import container_method, outside_call
+from xref.python.flow.summary import NOTHING, Code
+
+KEPT = "<kept by C++>"
+"""The field for functions that an object of the FFI was given."""
+
+
+class Invoker(Attributes):
+    """Calls. `answered`: sites (by number) at which something was found to run."""
+
+    def emit(self, site: Site, code_number: int) -> None:
+        """Report that the site runs a function of the tree."""
+        if site.position:
+            self.edges.add((site.code, site.position, code_number))
+
+    def emit_outside(self, site: Site, dotted: str) -> None:
+        """Report that the site calls something outside the tree."""
+        if site.position and not dotted.endswith("()"):
+            self.outside_edges.add((site.code, site.position, dotted))
+
+    def invoke(self, item: int, site: Site) -> None:
+        """The object is called at the site."""
+        kind, first = self.graph.kinds[item], self.graph.firsts[item]
+        if kind == FUNCTION:
+            if self.graph.seconds[item][1] != "property":
+                self.call_function(item, site, None)
+        elif kind == BOUND:
+            receiver = self.graph.seconds[item]
+            if self.graph.kinds[first] == FUNCTION:
+                self.call_function(first, site, receiver)
+            else:
+                self.invoke(first, site)
+        elif kind == KLASS:
+            self.construct(item, site)
+        elif kind in (OBJECT, DECLARED):
+            self.method(item, "__call__", site)
+        elif kind == PARTIAL:
+            partial: Site = first
+            merged = site._replace(
+                positional=(*partial.positional[1:], *site.positional), keywords=(*partial.keywords, *site.keywords),
+                starred=(*partial.starred, *site.starred), doubled=(*partial.doubled, *site.doubled),
+            )  # fmt: skip
+            if partial.positional and partial.positional[0] != NOTHING:
+                self.graph.when(partial.positional[0], self.invoke, merged)
+        elif kind == CONSTRUCTOR:
+            self._make_handle(first, site)
+        elif kind == FOREIGN:
+            self.call_foreign(first, site)
+        elif kind == METHOD_OF_CONTAINER:
+            container_method(self, first, self.graph.seconds[item], site)
+        elif kind == OUTSIDE:
+            self.answered.add(site.number)
+            self.emit_outside(site, first)
+            outside_call(self, first, site)
+
+    def _complete(self, partial: Site, site: Site) -> None:
+        """What `functools.partial` made is called: the arguments of both calls count."""
+        merged = site._replace(
+            positional=(*partial.positional[1:], *site.positional), keywords=(*partial.keywords, *site.keywords),
+            starred=(*partial.starred, *site.starred), doubled=(*partial.doubled, *site.doubled),
+        )  # fmt: skip
+        if partial.positional and partial.positional[0] != NOTHING:
+            self.graph.when(partial.positional[0], self.invoke, merged)
+
+    def call_bound(self, item: int, payload: tuple[int, Site]) -> None:
+        """A method, as found on the class, is called on a receiver."""
+        receiver, site = payload
+        if self.graph.kinds[item] != FUNCTION:
+            self.invoke(item, site)
+            return
+        form = self.graph.seconds[item][1]
+        if form == "property":
+            value = self.graph.node()
+            self.call_function(item, site.silent()._replace(target=value), receiver)
+            self.graph.when(value, self.invoke, site)
+        elif form != "setter":
+            self.call_function(item, site, self.bound_to(form, receiver))
+
+    def bound_to(self, form: str, receiver: int) -> int | None:
+        """What a method of that form gets as its first argument."""
+        if form == "static":
+            return None
+        if form == "class" and self.graph.kinds[receiver] in (OBJECT, DECLARED):
+            return self.graph.object(KLASS, self.graph.firsts[receiver])
+        return receiver
+
+    def call_function(self, item: int, site: Site, receiver: int | None) -> None:
+        """Run a function at a site, its first argument being `receiver` unless that is None."""
+        key = (item, receiver, site.number, site.target, site.position)
+        if key in self._called:
+            return
+        self._called.add(key)
+        self.answered.add(site.number)
+        code_number = self.graph.firsts[item]
+        frames = self.graph.seconds[item][0]
+        code = self.program.places[code_number].code
+        if receiver is not None and site.position and self.graph.kinds[receiver] == DECLARED:
+            self._dispatch(site, code_number, self.graph.firsts[receiver], frames)
+        else:
+            self.emit(site, code_number)
+        base = self.frame(code_number, frames, site.number if site.positional or site.keywords else 0)
+        given = self._bind(code, code_number, base, site, receiver)
+        if site.target == NOTHING:
+            return
+        if code.yields != NOTHING or code.is_async:
+            self.graph.put(site.target, self.graph.object(RUNNING, code_number, base))
+            return
+        self.graph.flow(base + code.result, site.target)
+        for number in code.passes:
+            for source in given.get(number, ()):
+                self.graph.flow(source, site.target)
+            if number == 0 and receiver is not None:
+                self.graph.put(site.target, receiver)
+        for number, name in code.passed_attributes:
+            payload = (name, site.silent())
+            for source in given.get(number, ()):
+                self.graph.when(source, self.load, payload)
+            if number == 0 and receiver is not None:
+                self.load(receiver, payload)
+
+    def _dispatch(self, site: Site, code_number: int, number: int, frames: tuple[int, ...]) -> None:
+        """Report a method that runs on an object of the class `number` or of one below it."""
+        owner = self.classes.by_frame.get(frames[0])
+        if owner is None or owner in self.classes.order(self.classes.all[number]):
+            self.emit(site, code_number)
+            self.dispatches.add((site.code, site.position, number, code_number))
+        else:
+            self.virtual_edges.add((site.code, site.position, code_number, number))
+
+    def frame(self, code_number: int, around: tuple[int, ...], site: int) -> int:
+        """The frame that a function runs in."""
+        raise NotImplementedError
+
+    def _bind(
+        self, code: Code, code_number: int, base: int, site: Site, receiver: int | None
+    ) -> dict[int, Sequence[int]]:
+        """Lead arguments to parameters; the nodes given for each positional parameter."""
+        graph = self.graph
+        parameters = code.parameters
+        positional = parameters.positional
+        count = len(positional)
+        given: dict[int, Sequence[int]] = {}
+        at = 0
+        rest = graph.object(CONTAINER, (base + parameters.rest, "list"), "list") if parameters.rest != NOTHING else None
+        if receiver is not None:
+            if count:
+                graph.put(base + positional[0][1], receiver)
+            elif rest is not None:
+                graph.put(self.slot(rest, 0), receiver)
+            at = 1
+        for node in site.positional:
+            if node != NOTHING:
+                if at < count:
+                    graph.flow(node, base + positional[at][1])
+                    given[at] = (node,)
+                elif rest is not None:
+                    graph.flow(node, self.slot(rest, at - count))
+            at += 1
+        for node in site.starred:
+            graph.when(node, self._spread, (code, base, at, rest))
+            for number in range(at, count):
+                if number in code.passes or any(number == n for n, _ in code.passed_attributes):
+                    given[number] = (*given.get(number, ()), base + positional[number][1])
+        self._bind_words(code, base, site, given)
+        self._bind_defaults(code, self.defaults.get(code_number, {}), base, at, given)
+        return given
+
+    def _bind_defaults(
+        self, code: Code, defaults: dict[int, int], base: int, at: int, given: dict[int, Sequence[int]]
+    ) -> None:
+        if not defaults:
+            return
+        for number, (_, node) in enumerate(code.parameters.positional):
+            if number >= at and number not in given and node in defaults:
+                self.graph.flow(defaults[node], base + node)
+                given[number] = (defaults[node],)
+        for _, node in code.parameters.keyword_only:
+            if node in defaults:
+                self.graph.flow(defaults[node], base + node)
+
+    def _bind_words(self, code: Code, base: int, site: Site, given: dict[int, Sequence[int]]) -> None:
+        parameters = code.parameters
+        if not site.keywords and not site.doubled:
+            return
+        by_name = dict(parameters.keyword_only)
+        numbers = {}
+        for number, (name, node) in enumerate(parameters.positional):
+            if number >= parameters.positional_only:
+                by_name[name] = node
+                numbers[name] = number
+        words = None
+        if parameters.words != NOTHING:
+            words = self.graph.object(CONTAINER, (base + parameters.words, "dict"), "dict")
+        for name, source in site.keywords:
+            if name in by_name:
+                self.graph.flow(source, base + by_name[name])
+                if name in numbers:
+                    given[numbers[name]] = (source,)
+            elif words is not None:
+                self.graph.flow(source, self.slot(words, name))
+        for source in site.doubled:
+            self.graph.when(source, self._spread_words, (by_name, base, words))
+            for name, number in numbers.items():
+                if number not in given and number in code.passes:
+                    given[number] = (base + by_name[name],)
+
+    def _spread(self, item: int, payload: tuple[Code, int, int, int | None]) -> None:
+        """`f(*item)`, from the parameter number `at` on."""
+        code, base, at, rest = payload
+        if self.graph.kinds[item] == RUNNING:
+            at_yields = self.program.places[self.graph.firsts[item]].code.yields
+            for _, node in code.parameters.positional[at:]:
+                if at_yields != NOTHING:
+                    self.graph.flow(self.graph.seconds[item] + at_yields, base + node)
+            return
+        if self.graph.kinds[item] != CONTAINER:
+            return
+        positional = code.parameters.positional
+        for number in range(at, len(positional)):
+            self.graph.flow(self.slot(item, number - at), base + positional[number][1])
+            self.graph.flow(self.slot(item, None), base + positional[number][1])
+        if rest is not None and rest != item:
+            shift = len(positional) - at
+            if shift == 0:
+                self.share(item, rest)
+            else:
+                self.graph.flow(self.everything(item), self.slot(rest, None))
+
+    def _spread_words(self, item: int, payload: tuple[dict[str, int], int, int | None]) -> None:
+        """`f(**item)`."""
+        by_name, base, words = payload
+        if self.graph.kinds[item] != CONTAINER:
+            return
+        for name, node in by_name.items():
+            self.graph.flow(self.slot(item, name), base + node)
+            self.graph.flow(self.slot(item, None), base + node)
+        if words is not None and words != item:
+            self.share(item, words)
+
+    # functions of the FFI
+
+    def call_foreign(self, key: str, site: Site) -> None:
+        """An FFI function is called: it converts its arguments, may run functions among them, and returns an object."""
+        self.answered.add(site.number)
+        made = self.foreign.result(key)
+        if made is not None and site.target != NOTHING:
+            self.graph.flow(made, site.target)
+        for node in (*site.positional, *site.starred):
+            if node != NOTHING:
+                self.graph.when(node, self._hand_over, (key, site, made))
+
+    def _make_handle(self, item: int, site: Site) -> None:
+        """`self.__init_handle_by_constructor__(function, ...)`: the FFI function makes what `self` stands for."""
+        made = self.graph.node()
+        self.graph.put(made, item)
+        for node in site.positional[1:]:
+            if node != NOTHING:
+                self.graph.when(node, self._hand_over, ("", site, made))
+
+    def _hand_over(self, item: int, payload: tuple[str, Site, int | None]) -> None:
+        """An argument of an FFI function. An `ObjectConvertible` is asked for its object (tvm-ffi, function.pxi); a
+        function may be run by the call, or be kept in the object that is made, for later calls with that object.
+        """
+        key, site, made = payload
+        kind = self.graph.kinds[item]
+        if kind in (FUNCTION, BOUND):
+            self.handed_over.add((site.code, site.position, item, key))
+            if made is not None:
+                self.graph.when(made, self._keep, item)
+        elif kind == CONTAINER:
+            if (item, site.number, key) not in self._called:
+                self._called.add((item, site.number, key))
+                self.graph.when(self.everything(item), self._hand_over, payload)
+        elif kind in (OBJECT, DECLARED):
+            self.method(item, "asobject", site._replace(positional=(), keywords=(), target=self.graph.node()))
+            if key:
+                self.reached.add((site.code, site.position, self.graph.firsts[item], key))
+
+    def kept(self, number: int) -> set[int]:
+        """The functions that objects of a class, or of one below it, were given."""
+        return self.graph.held(self.field(self.graph.object(DECLARED, number), KEPT))
+
+    def _keep(self, item: int, function: int) -> None:
+        if self.graph.kinds[item] in (OBJECT, DECLARED):
+            self.graph.put(self.field_to_set(item, KEPT), function)
+
+    # classes
+
+    def construct(self, item: int, site: Site) -> None:
+        """A class is called: `__new__`, `__init__`, fields of a dataclass; the result is an object of the class."""
+        key = (item, None, site.number, site.target, site.position)
+        if key in self._called:
+            return
+        self._called.add(key)
+        self.answered.add(site.number)
+        klass = self.classes.all[self.graph.firsts[item]]
+        made = self.graph.object(OBJECT, klass.number)
+        classes = self.classes
+        if klass.meta >= 0 and classes.finds(classes.all[klass.meta], "__call__"):
+            self.graph.when(classes.lookup(classes.all[klass.meta], "__call__"), self.call_bound, (item, site))
+        if site.target != NOTHING:
+            self.graph.put(site.target, made)
+        self.constructions.add((site.code, site.position, klass.number))
+        inner = site._replace(target=self.graph.node())
+        self.graph.when(classes.lookup(klass, "__new__"), self._call_new, (item, site))
+        self.graph.when(classes.lookup(klass, "__init__"), self.call_bound, (made, inner))
+        self.graph.when(classes.lookup(klass, "__post_init__"), self.call_bound, (made, inner._replace(
+            positional=(), keywords=(), starred=(), doubled=())))  # fmt: skip
+        self._fields(klass, made, site)
+
+    def _call_new(self, item: int, payload: tuple[int, Site]) -> None:
+        if self.graph.kinds[item] == FUNCTION:
+            self.call_function(item, payload[1], payload[0])
+
+    def _fields(self, klass: Klass, made: int, site: Site) -> None:
+        """A class without `__init__` that lists its fields (a dataclass, a NamedTuple) stores what it is given."""
+        if self.classes.finds(klass, "__init__"):
+            return
+        names: dict[str, None] = {}
+        for at in reversed(self.classes.order(klass)):
+            names.update((name, None) for name, _ in self.classes.all[at].code.parameters.positional)
+        for name, node in zip(names, site.positional, strict=False):
+            if node != NOTHING:
+                self.graph.flow(node, self.field_to_set(made, name))
+        for name, node in site.keywords:
+            if name in names:
+                self.graph.flow(node, self.field_to_set(made, name))
+
+    def define_class(self, klass: Klass, site: Site) -> None:
+        """What runs when a class statement does: `__init_subclass__` of a base, the metaclass."""
+        for number, node in enumerate(klass.base_nodes):
+            if node >= 0:
+                self.graph.when(node, self._inherit, (klass, site, number))
+        for name, node in site.keywords:
+            if name == "metaclass":
+                self.graph.when(node, self._set_meta, (klass, site))
+
+    def _inherit(self, item: int, payload: tuple[Klass, Site, int]) -> None:
+        klass, site, number = payload
+        if self.graph.kinds[item] != KLASS:
+            return
+        base = self.classes.all[self.graph.firsts[item]]
+        own = self.graph.object(KLASS, klass.number)
+        if number == 0 or self.classes.finds(base, "__init_subclass__"):
+            self.graph.when(self.classes.lookup(base, "__init_subclass__"), self.call_bound, (own, site))
+        if base.meta >= 0 and klass.meta < 0:
+            self._set_meta(self.graph.object(KLASS, base.meta), (klass, site))
+
+    def _set_meta(self, item: int, payload: tuple[Klass, Site]) -> None:
+        klass, site = payload
+        if self.graph.kinds[item] != KLASS:
+            return
+        klass.meta = self.graph.firsts[item]
+        meta = self.classes.all[klass.meta]
+        own = self.graph.object(KLASS, klass.number)
+        plain = site._replace(keywords=())
+        self.graph.when(self.classes.lookup(meta, "__new__"), self._call_new, (item, plain))
+        self.graph.when(self.classes.lookup(meta, "__init__"), self.call_bound, (own, plain))
+        for below in klass.below:
+            inner = self.classes.all[below]
+            if inner.meta < 0:
+                self._set_meta(item, (inner, site._replace(code=inner.code_number, position=0)))
+
+    def raised(self, item: int, site: Site) -> None:
+        """`raise item`."""
+        if self.graph.kinds[item] == KLASS:
+            self.construct(item, site)
+
+    def declare(self, item: int, node: int) -> None:
+        """An annotation or an except clause names `item`: the node holds objects of it."""
+        kind = self.graph.kinds[item]
+        if kind == KLASS:
+            self.graph.put(node, self.graph.object(DECLARED, self.graph.firsts[item]))
+        elif kind == OUTSIDE and is_class_name(self.graph.firsts[item]):
+            self.graph.put(node, self.graph.object(OUTSIDE_OBJECT, self.graph.firsts[item]))
+        elif kind == CONTAINER and (item, node) not in self._called:
+            self._called.add((item, node))
+            self.graph.when(self.everything(item), self.declare, node)
+
+    # calls that only the type checker understands
+
+    def deferred_calls(self, sites: list[Site]) -> None:
+        """Where we know no callee, take those of the type checker, for the sake of arguments and results."""
+        for site in sites:
+            if site.number in self.answered or not site.position:
+                continue
+            place = self.program.places[site.code]
+            for code_number in self.typed.get((place.file, site.position), ()):
+                self._call_typed(code_number, site.silent())
+
+    def _call_typed(self, code_number: int, site: Site) -> None:
+        number = self.first_classes.get(code_number)
+        if number is not None:
+            self.construct(self.graph.object(KLASS, number), site)
+            return
+        item = self.first_functions.get(code_number)
+        if item is None:
+            return
+        frames, form = self.graph.seconds[item]
+        owner = self.classes.by_frame.get(frames[0])
+        if form in ("property", "setter"):
+            return
+        receiver = None
+        if owner is not None and form != "static":
+            receiver = self.graph.object(KLASS if form == "class" else OBJECT, owner)
+        self.call_function(item, site, receiver)
+
+
+def is_class_name(dotted: str) -> bool:
+    """Whether a name outside the tree looks like a class (PEP 8)."""
+    last = dotted.rpartition(".")[2]
+    return last[:1].isupper()

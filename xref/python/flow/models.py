@@ -1,0 +1,434 @@
+"""What functions outside the tree do with functions and objects that they are given: builtins, functools, and the
+methods of lists and dicts. One table each; what is not listed does nothing that we know of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from xref.python.flow.calls import Site
+from xref.python.flow.graph import (
+    CONSTANT,
+    DECLARED,
+    FUNCTION,
+    OBJECT,
+    OUTSIDE_OBJECT,
+    PARTIAL,
+)
+from xref.python.flow.summary import NOTHING
+
+if TYPE_CHECKING:
+    from xref.python.flow.invoke import Invoker
+
+MAX_MODULES = 100
+"""Modules that a dynamic import with a computed name may stand for."""
+
+Model = Callable[["Invoker", str, Site], None]
+
+
+def outside_call(solver: Invoker, dotted: str, site: Site) -> None:
+    """A call of something outside the tree."""
+    model = OUTSIDE_CALLS.get(dotted)
+    if model is not None:
+        model(solver, dotted, site)
+    elif dotted.rpartition(".")[2][:1].isupper() and not dotted.startswith("builtins."):
+        solver.graph.put(site.target, solver.graph.object(OUTSIDE_OBJECT, dotted))
+
+
+def _argument(site: Site, number: int, name: str = "") -> int:
+    if number < len(site.positional):
+        return site.positional[number]
+    return next((node for word, node in site.keywords if word == name), NOTHING)
+
+
+def _elements_of(solver: Invoker, node: int, site: Site) -> int:
+    """A node with what iterating over `node` gives, as the site's doing."""
+    result = solver.graph.node()
+    if node != NOTHING:
+        solver.graph.when(node, solver.iterate, (site._replace(target=result, positional=(), keywords=()), False))
+    return result
+
+
+def _call_all(solver: Invoker, function: int, arguments: tuple[int, ...], site: Site, target: int) -> None:
+    if function != NOTHING:
+        inner = site._replace(positional=arguments, keywords=(), starred=(), doubled=(), target=target)
+        solver.graph.when(function, solver.invoke, inner)
+
+
+def _map(solver: Invoker, dotted: str, site: Site) -> None:
+    """map, filter: the function runs on the elements. Whichever argument is a function counts."""
+    result = solver.made((site.target, "map"), "list")
+    solver.graph.put(site.target, result)
+    keep = dotted == "builtins.filter"
+    elements = [_elements_of(solver, node, site) for node in site.positional[1:]]
+    star = solver.slot(result, None)
+    target = solver.graph.node() if keep else star
+    _call_all(solver, _argument(site, 0), tuple(elements), site, target)
+    if keep:
+        for node in elements:
+            solver.graph.flow(node, star)
+    for node in site.positional[1:]:
+        _call_all(solver, node, (), site, target)
+
+
+def _reduce(solver: Invoker, _dotted: str, site: Site) -> None:
+    elements = _elements_of(solver, _argument(site, 1), site)
+    first = _argument(site, 2)
+    accumulated = solver.graph.node()
+    solver.graph.flow(elements, accumulated)
+    if first != NOTHING:
+        solver.graph.flow(first, accumulated)
+    _call_all(solver, _argument(site, 0), (accumulated, elements), site, accumulated)
+    solver.graph.flow(accumulated, site.target)
+
+
+def _sorted(solver: Invoker, dotted: str, site: Site) -> None:
+    """sorted, min, max: the key function runs on the elements."""
+    elements = solver.graph.node()
+    several = dotted != "builtins.sorted" and len(site.positional) > 1
+    for node in site.positional:
+        if node != NOTHING:
+            solver.graph.flow(node if several else _elements_of(solver, node, site), elements)
+    _call_all(solver, _argument(site, 9, "key"), (elements,), site, solver.graph.node())
+    solver.graph.when(elements, solver.operate, ("__lt__|__gt__", site._replace(positional=(elements,),
+                                                                              target=solver.graph.node())))  # fmt: skip
+    if dotted == "builtins.sorted":
+        result = solver.made((site.target, "sorted"), "list")
+        solver.graph.put(site.target, result)
+        solver.graph.flow(elements, solver.slot(result, None))
+    else:
+        solver.graph.flow(elements, site.target)
+
+
+def _collect(solver: Invoker, dotted: str, site: Site) -> None:
+    """list, tuple, set, ...: a new container of the elements."""
+    kind = "set" if dotted.endswith("set") else "list"
+    result = solver.made((site.target, "collect"), kind)
+    solver.graph.put(site.target, result)
+    for node in site.positional:
+        if node == NOTHING:
+            continue
+        solver.graph.when(node, _collect_from, (solver, result, site))
+        hint = site._replace(positional=(), keywords=(), target=solver.graph.node())
+        solver.graph.when(node, solver.operate, ("__len__|__length_hint__", hint))  # to size the result
+
+
+def _collect_from(item: int, payload: tuple[Invoker, int, Site]) -> None:
+    solver, result, site = payload
+    if solver.graph.kinds[item] == 6 and solver.graph.seconds[item] == "list":
+        solver.share(item, result)
+    else:
+        star = solver.slot(result, None)
+        solver.iterate(item, (site._replace(target=star, positional=(), keywords=()), False))
+
+
+def _dict(solver: Invoker, _dotted: str, site: Site) -> None:
+    result = solver.made((site.target, "dict"), "dict")
+    solver.graph.put(site.target, result)
+    for name, node in site.keywords:
+        solver.graph.flow(node, solver.slot(result, name))
+    for node in (*site.positional[:1], *site.doubled):
+        if node != NOTHING:
+            solver.graph.when(node, _dict_from, (solver, result))
+
+
+def _dict_from(item: int, payload: tuple[Invoker, int]) -> None:
+    """The items of a dict, or of a sequence of pairs."""
+    solver, result = payload
+    if solver.graph.kinds[item] != 6:
+        return
+    if solver.graph.seconds[item] == "dict":
+        solver.share(item, result)
+    else:
+        solver.graph.when(solver.everything(item), _pair_into, (solver, result))
+
+
+def _pair_into(item: int, payload: tuple[Invoker, int]) -> None:
+    solver, result = payload
+    if solver.graph.kinds[item] == 6:
+        solver.read_slot(item, 1, solver.slot(result, None))
+
+
+def _default_dict(solver: Invoker, dotted: str, site: Site) -> None:
+    _dict(solver, dotted, site._replace(positional=site.positional[1:]))
+    factory = _argument(site, 0, "default_factory")
+    if factory != NOTHING:
+        solver.factories[solver.made((site.target, "dict"), "dict")] = factory
+
+
+def _enumerate(solver: Invoker, _dotted: str, site: Site) -> None:
+    pair = solver.made((site.target, "pair"), "list")
+    result = solver.made((site.target, "pairs"), "list")
+    solver.graph.put(site.target, result)
+    solver.graph.put(solver.slot(result, None), pair)
+    solver.graph.flow(_elements_of(solver, _argument(site, 0, "iterable"), site), solver.slot(pair, 1))
+
+
+def _zip(solver: Invoker, _dotted: str, site: Site) -> None:
+    pair = solver.made((site.target, "pair"), "list")
+    result = solver.made((site.target, "pairs"), "list")
+    solver.graph.put(site.target, result)
+    solver.graph.put(solver.slot(result, None), pair)
+    for number, node in enumerate(site.positional):
+        if node != NOTHING:
+            solver.graph.flow(_elements_of(solver, node, site), solver.slot(pair, number))
+    for node in site.starred:
+        inner = _elements_of(solver, node, site)
+        solver.graph.flow(_elements_of(solver, inner, site), solver.slot(pair, None))
+
+
+def _next(solver: Invoker, dotted: str, site: Site) -> None:
+    node = _argument(site, 0)
+    if dotted == "builtins.next":
+        if node != NOTHING:
+            solver.graph.when(node, solver.step, (site._replace(positional=()), False))
+        default = _argument(site, 1)
+        if default != NOTHING:
+            solver.graph.flow(default, site.target)
+    elif node != NOTHING:
+        result = solver.made((site.target, "iter"), "list")
+        solver.graph.put(site.target, result)
+        solver.graph.flow(_elements_of(solver, node, site), solver.slot(result, None))
+
+
+def _iterates(solver: Invoker, _dotted: str, site: Site) -> None:
+    """sum, any, all, join: the elements are looked at."""
+    for node in site.positional[:1]:
+        _elements_of(solver, node, site)
+
+
+def _asks(names: str) -> Model:
+    """A builtin that asks an object's own method, such as len."""
+
+    def ask(solver: Invoker, _dotted: str, site: Site) -> None:
+        node = _argument(site, 0)
+        if node != NOTHING:
+            inner = site._replace(positional=site.positional[1:], keywords=())
+            solver.graph.when(node, solver.operate, (names, inner))
+
+    return ask
+
+
+def _print(solver: Invoker, _dotted: str, site: Site) -> None:
+    for node in site.positional:
+        if node != NOTHING:
+            inner = site._replace(positional=(), keywords=(), target=solver.graph.node())
+            solver.graph.when(node, solver.operate, ("__str__|__repr__", inner))
+
+
+def _partial(solver: Invoker, _dotted: str, site: Site) -> None:
+    solver.graph.put(site.target, solver.graph.object(PARTIAL, site))
+
+
+def _same(solver: Invoker, _dotted: str, site: Site) -> None:
+    """The result is what was given: copy, cast, a decorator that only marks."""
+    for node in site.positional[:1]:
+        if node != NOTHING:
+            solver.graph.flow(node, site.target)
+
+
+def _second(solver: Invoker, _dotted: str, site: Site) -> None:
+    node = _argument(site, 1)
+    if node != NOTHING:
+        solver.graph.flow(node, site.target)
+
+
+def _form(form: str) -> Model:
+    """property(f), staticmethod(f), classmethod(f)."""
+
+    def give(solver: Invoker, _dotted: str, site: Site) -> None:
+        node = _argument(site, 0)
+        if node != NOTHING:
+            solver.graph.when(node, _with_form, (solver, form, site.target))
+
+    return give
+
+
+def _with_form(item: int, payload: tuple[Invoker, str, int]) -> None:
+    solver, form, target = payload
+    graph = solver.graph
+    if graph.kinds[item] == FUNCTION:
+        item = graph.object(FUNCTION, graph.firsts[item], (graph.seconds[item][0], form))
+    graph.put(target, item)
+
+
+def _type(solver: Invoker, _dotted: str, site: Site) -> None:
+    if len(site.positional) == 1 and site.positional[0] != NOTHING:
+        solver.graph.when(site.positional[0], _type_of, (solver, site.target))
+
+
+def _type_of(item: int, payload: tuple[Invoker, int]) -> None:
+    solver, target = payload
+    if solver.graph.kinds[item] in (OBJECT, DECLARED):
+        solver.put_class(item, target)
+
+
+def _import_module(solver: Invoker, _dotted: str, site: Site) -> None:
+    """importlib.import_module, of a name that is known, or begins with known text."""
+    node = _argument(site, 0, "name")
+    if node != NOTHING:
+        solver.graph.when(node, _import_named, (solver, site))
+
+
+def _import_named(item: int, payload: tuple[Invoker, Site]) -> None:
+    solver, site = payload
+    name = solver.graph.firsts[item]
+    if solver.graph.kinds[item] != CONSTANT:
+        return
+    names = [name] if isinstance(name, str) else []
+    if isinstance(name, tuple):
+        text = name[0]
+        names = [one for one in solver.program.modules if one.startswith(text) and "." not in one[len(text) :]]
+        if len(names) > MAX_MODULES:
+            solver.cuts.add((site.code, site.position, f"an import of one of {len(names)} modules"))
+            return
+    for one in names:
+        found = solver.program.module(one)
+        if found is not None:
+            solver.graph.put(site.target, found)
+
+
+def _dir(solver: Invoker, _dotted: str, site: Site) -> None:
+    """Names of attributes, any of which may follow in a getattr."""
+    result = solver.made((site.target, "dir"), "list")
+    solver.graph.put(site.target, result)
+    solver.graph.put(solver.slot(result, None), solver.graph.object(CONSTANT, ("",), "tuple"))
+
+
+def _marker(solver: Invoker, dotted: str, site: Site) -> None:
+    """`functools.wraps(f)`: a decorator that gives back the function that it is put on."""
+    solver.graph.put(site.target, solver.graph.object(9, f"{dotted}()"))
+
+
+def _callback(*numbers: int, names: tuple[str, ...] = ()) -> Model:
+    """A function that runs those of its arguments."""
+
+    def run(solver: Invoker, _dotted: str, site: Site) -> None:
+        for number in numbers:
+            _call_all(solver, _argument(site, number), (), site, site.target)
+        for name in names:
+            _call_all(solver, _argument(site, 99, name), (), site, solver.graph.node())
+
+    return run
+
+
+OUTSIDE_CALLS: dict[str, Model] = {
+    "builtins.map": _map, "builtins.filter": _map, "functools.reduce": _reduce, "builtins.sorted": _sorted,
+    "builtins.min": _sorted, "builtins.max": _sorted,
+    **dict.fromkeys(("builtins.list", "builtins.tuple", "builtins.set", "builtins.frozenset", "builtins.reversed",
+                     "collections.deque", "itertools.chain"), _collect),
+    **dict.fromkeys(("builtins.dict", "collections.OrderedDict"), _dict), "collections.defaultdict": _default_dict,
+    "builtins.enumerate": _enumerate, "builtins.zip": _zip, "builtins.next": _next, "builtins.iter": _next,
+    **dict.fromkeys(("builtins.sum", "builtins.any", "builtins.all"), _iterates),
+    "builtins.len": _asks("__len__"), "builtins.str": _asks("__str__|__repr__"), "builtins.repr": _asks("__repr__"),
+    "builtins.bool": _asks("__bool__|__len__"), "builtins.int": _asks("__int__|__index__"),
+    "builtins.float": _asks("__float__"), "builtins.abs": _asks("__abs__"), "builtins.hash": _asks("__hash__"),
+    "builtins.round": _asks("__round__"), "builtins.format": _asks("__format__|__str__|__repr__"),
+    "builtins.divmod": _asks("__divmod__"), "builtins.dir": _dir, "builtins.print": _print,
+    "functools.partial": _partial,
+    "builtins.property": _form("property"),
+    "builtins.staticmethod": _form("static"),
+    "builtins.classmethod": _form("class"),
+    **dict.fromkeys(("copy.copy", "copy.deepcopy", "typing.no_type_check", "functools.lru_cache()",
+                     "functools.lru_cache", "functools.cache", "contextlib.contextmanager", "functools.total_ordering",
+                     "functools.wraps()", "dataclasses.dataclass", "dataclasses.dataclass()",
+                     "typing.runtime_checkable", "functools.singledispatch"), _same),
+    **dict.fromkeys(("functools.wraps",), _marker),
+    "importlib.import_module": _import_module, "builtins.__import__": _import_module,
+    "typing.cast": _second, "builtins.type": _type, "re.sub": _callback(1), "atexit.register": _callback(0),
+    "threading.Thread": _callback(names=("target",)), "threading.Timer": _callback(1),
+}  # fmt: skip
+
+
+# methods of containers
+
+
+def container_method(solver: Invoker, item: int, name: str, site: Site) -> None:
+    """A method of a list, dict, tuple or set is called."""
+    CONTAINER_METHODS[name](solver, item, site)
+
+
+def _store(number: int) -> Callable[[Invoker, int, Site], None]:
+    def store(solver: Invoker, item: int, site: Site) -> None:
+        node = _argument(site, number)
+        if node != NOTHING:
+            solver.graph.flow(node, solver.slot(item, None))
+
+    return store
+
+
+def _extend(solver: Invoker, item: int, site: Site) -> None:
+    for name, node in site.keywords:
+        solver.graph.flow(node, solver.slot(item, name))
+    for node in (*site.positional, *site.doubled):
+        if node != NOTHING:
+            solver.graph.when(node, _extend_from, (solver, item, site))
+
+
+def _extend_from(item: int, payload: tuple[Invoker, int, Site]) -> None:
+    solver, target, site = payload
+    if solver.graph.seconds[target] == "dict":
+        _dict_from(item, (solver, target))
+    else:
+        star = solver.slot(target, None)
+        solver.iterate(item, (site._replace(target=star, positional=(), keywords=()), False))
+
+
+def _take(solver: Invoker, item: int, site: Site) -> None:
+    """get, pop, setdefault: what is held under the key, and the default."""
+    is_dict = solver.graph.seconds[item] == "dict"
+    key = _argument(site, 0)
+    if is_dict and key != NOTHING:
+        solver.get_item(item, (None, key, site))
+    else:
+        solver.graph.flow(solver.everything(item), site.target)
+    default = _argument(site, 1)
+    if is_dict and default != NOTHING:
+        solver.graph.flow(default, site.target)
+
+
+def _set_default(solver: Invoker, item: int, site: Site) -> None:
+    _take(solver, item, site)
+    default = _argument(site, 1)
+    if default != NOTHING:
+        solver.graph.flow(default, solver.slot(item, None))
+        key = _argument(site, 0)
+        if key != NOTHING:
+            solver.set_item(item, (None, key, default, site))
+
+
+def _values(solver: Invoker, item: int, site: Site) -> None:
+    result = solver.made((item, "values"), "list")
+    solver.graph.flow(solver.everything(item), solver.slot(result, None))
+    solver.graph.put(site.target, result)
+
+
+def _keys(solver: Invoker, item: int, site: Site) -> None:
+    result = solver.made((item, "keys"), "list")
+    solver.graph.flow(solver.keys(item), solver.slot(result, None))
+    solver.graph.put(site.target, result)
+
+
+def _items(solver: Invoker, item: int, site: Site) -> None:
+    pair = solver.made((item, "item"), "list")
+    result = solver.made((item, "items"), "list")
+    solver.graph.flow(solver.keys(item), solver.slot(pair, 0))
+    solver.graph.flow(solver.everything(item), solver.slot(pair, 1))
+    solver.graph.put(solver.slot(result, None), pair)
+    solver.graph.put(site.target, result)
+
+
+def _itself(solver: Invoker, item: int, site: Site) -> None:
+    solver.graph.put(site.target, item)
+
+
+def _sort(solver: Invoker, item: int, site: Site) -> None:
+    _call_all(solver, _argument(site, 9, "key"), (solver.everything(item),), site, solver.graph.node())
+
+
+CONTAINER_METHODS: dict[str, Callable[[Invoker, int, Site], None]] = {
+    "append": _store(0), "add": _store(0), "appendleft": _store(0), "insert": _store(1), "extend": _extend,
+    "update": _extend, "get": _take, "pop": _take, "popleft": _take, "setdefault": _set_default, "values": _values,
+    "keys": _keys, "items": _items, "copy": _itself, "union": _itself, "sort": _sort,
+}  # fmt: skip

@@ -1,0 +1,386 @@
+"""Solves the constraints of a whole program: what each call, operator and attribute may run.
+
+Flow of objects along edges to a fixed point (Andersen's analysis, field-sensitive, with abstract objects per class and
+per place). Functions whose result depends on what they are given are analysed for each call site, others once; what a
+function returns as it got it, or from an attribute of a parameter, flows from the argument of the same call only. Rules
+that hold only when nothing else is known (`deferred`) are applied after a fixed point, which then is continued.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xref.python.flow import summary as ops
+from xref.python.flow.calls import Site
+from xref.python.flow.classes import Classes, Klass
+from xref.python.flow.graph import (
+    CONSTANT,
+    CONTAINER,
+    DECLARED,
+    FUNCTION,
+    KLASS,
+    OBJECT,
+    SUPER_OF,
+    Graph,
+)
+from xref.python.flow.invoke import Invoker
+from xref.python.flow.program import Program
+from xref.python.flow.summary import LEVEL_BITS, NODE_MASK, NOTHING, Summary
+
+MAX_CLONES = 600
+"""Call sites for which one function is analysed separately; further ones share one analysis."""
+_CONSTRAINT_BITS = 20
+CONSTRAINT_MASK = (1 << _CONSTRAINT_BITS) - 1
+"""What of a site's number is the place of its constraint in its code, counted from 1."""
+_MAX_ROUNDS = 12
+
+
+class Solver(Invoker):
+    """The analysis of one program; `solve`, then read `edges`, `constructions` and `full`."""
+
+    def __init__(self, summaries: Sequence[Summary]) -> None:
+        graph = Graph()
+        self.program = Program(summaries, graph)
+        tops = frozenset(module.partition(".")[0] for module in self.program.modules)
+        super().__init__(graph, self.program, Classes(graph, tops))
+        self._frames: dict[tuple[int, tuple[int, ...], int], int] = {}
+        self._clones: dict[int, int] = {}
+        self._generic: list[tuple[int, tuple[int, ...]]] = []
+        self.hints: list[tuple[int, int, tuple[tuple[int, int], ...]]] = []
+        self.first_functions: dict[int, int] = {}
+        """Code -> the function object of its first frame."""
+        self._results: list[tuple[int, int, int]] = []
+        self.call_sites: list[Site] = []
+        self._reflected: list[tuple[int, str, Site]] = []
+        self._keyed: list[tuple[int, int, int, Site]] = []
+        self._apply = (
+            self._func, self._class, self._const, self._import, self._global, self._attr, self._setattr, self._sub,
+            self._setsub, self._call, self._iter, self._with, self._operator, self._super, self._raise, self._new,
+            self._instance, self._await, self._slice, self._unpack, self._named, self._hint, self._match,
+        )  # fmt: skip
+
+    def solve(self) -> None:
+        """Run to the end."""
+        bases = BaseFinder(self.program.summaries).find()
+        self._start()
+        self.classes.inherit(bases)
+        self.graph.run()
+        for _ in range(_MAX_ROUNDS):
+            if not self._deferred():
+                break
+            self.graph.run()
+
+    def _start(self) -> None:
+        for module, root in self.program.roots.items():
+            self._instantiate(self.program.first_code[self.program.modules[module]], (root,))
+
+    # frames
+
+    def frame(self, code_number: int, around: tuple[int, ...], site: int) -> int:
+        """The first node of the frame in which a code runs for a call site (0: for any)."""
+        code = self.program.places[code_number].code
+        if not code.cloned or not site:
+            site = 0
+        key = (code_number, around, site)
+        found = self._frames.get(key)
+        if found is not None:
+            return found
+        if site:
+            if self._clones.get(code_number, 0) >= MAX_CLONES:
+                return self.frame(code_number, around, 0)
+            self._clones[code_number] = self._clones.get(code_number, 0) + 1
+        base = self._frames[key] = self.graph.nodes(code.nodes)
+        self._instantiate(code_number, (base, *around))
+        return base
+
+    def _instantiate(self, code_number: int, frames: tuple[int, ...]) -> None:
+        code = self.program.places[code_number].code
+        flow, apply = self.graph.flow, self._apply
+        base = frames[0]
+        for source, target in code.copies:
+            flow(
+                base + source if source <= NODE_MASK else frames[source >> LEVEL_BITS] + (source & NODE_MASK),
+                base + target if target <= NODE_MASK else frames[target >> LEVEL_BITS] + (target & NODE_MASK),
+            )
+        parameters = code.parameters
+        if code.kind != "class":
+            for node, kind in ((parameters.rest, "list"), (parameters.words, "dict")):
+                if node != NOTHING:
+                    self.graph.put(base + node, self.graph.object(CONTAINER, (base + node, kind), kind))
+            if code.returns != NOTHING:
+                self._results.append((code_number, base + code.result, _at(code.returns, (base, *frames[1:]), 1)))
+        number = code_number << _CONSTRAINT_BITS
+        for row in code.constraints:
+            number += 1
+            apply[row[0]](row, frames, code_number, number)
+
+    # one method for each kind of constraint: (row, frames, code, number of the constraint)
+
+    def _func(self, row: Any, frames: tuple[int, ...], code_number: int, _number: int) -> None:
+        inner = code_number - self.program.places[code_number].number + row[2]
+        form = row[4]
+        item = self.graph.object(FUNCTION, inner, (frames, form))
+        self.first_functions.setdefault(inner, item)
+        self.graph.put(frames[0] + row[1], item)
+        code = self.program.places[inner].code
+        for node, default in row[3]:
+            self.defaults.setdefault(inner, {})[node] = _at(default, frames)
+        if code.cloned:
+            self._generic.append((inner, frames))
+        else:
+            self._entry(inner, frames, form, self.frame(inner, frames, 0))
+
+    def _entry(self, code_number: int, frames: tuple[int, ...], form: str, base: int) -> None:
+        """A function may be called by anybody: with its defaults, and a method with an object of its class."""
+        code = self.program.places[code_number].code
+        for node, default in self.defaults.get(code_number, {}).items():
+            self.graph.flow(default, base + node)
+        owner = self.classes.by_frame.get(frames[0])
+        if owner is None or not code.parameters.positional or form == "static":
+            return
+        first = base + code.parameters.positional[0][1]
+        self.graph.put(first, self.graph.object(KLASS if form == "class" else OBJECT, owner))
+
+    def _class(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
+        inner = code_number - self.program.places[code_number].number + row[2]
+        code = self.program.places[inner].code
+        key = (inner, frames, 0)
+        if key in self._frames:
+            return
+        base = self._frames[key] = self.graph.nodes(code.nodes)
+        bases = tuple(_at(node, frames) for node in row[3])
+        klass = self.classes.make(inner, code, base, bases)
+        item = self.graph.object(KLASS, klass.number)
+        self.first_classes.setdefault(inner, klass.number)
+        self.foreign.first_classes = self.first_classes
+        for kind, container in self.foreign.types.containers.items():
+            if container == inner:
+                self.containers_of_objects[kind] = klass.number
+        self.graph.put(frames[0] + row[1], item)
+        self._instantiate(inner, (base, *frames))
+        site = Site(number, code_number, row[5], self.graph.node())
+        site = site._replace(keywords=tuple((name, _at(node, frames)) for name, node in row[4]))
+        self.define_class(klass, site)
+
+    def _const(self, row: Any, frames: tuple[int, ...], _code: int, _number: int) -> None:
+        self.graph.put(frames[0] + row[1], self.graph.object(CONSTANT, row[2], type(row[2]).__name__))
+
+    def _import(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
+        target = frames[0] + row[1]
+        self.graph.flow(self.program.imported(row[2], row[3]), target)
+        own = self.program.summaries[self.program.places[code_number].file].module
+        if row[2] == own and row[3]:  # `from . import part` binds the submodule to what the package calls by its name
+            part = self.program.module(f"{own}.{row[3]}")
+            if part is not None:
+                self.graph.put(target, part)
+        if row[3]:
+            site = Site(number, code_number, row[4], target)
+            self.missing_member(row[2], row[3], site)
+            self._ask_for_path(row[2], site)
+
+    def _ask_for_path(self, module: str, site: Site) -> None:
+        """`from module import name` looks for `module.__path__` (PyImport_ImportModuleLevelObject), which only packages
+        have: the `__getattr__` of any other module runs.
+        """
+        file = self.program.modules.get(module)
+        if file is None or self.program.summaries[file].is_package:
+            return
+        if "__getattr__" in self.program.summaries[file].codes[0].names:
+            asked = site._replace(target=self.graph.node())
+            self.graph.when(self.program.member(module, "__getattr__"), self.invoke, asked)
+
+    def _global(self, row: Any, frames: tuple[int, ...], code_number: int, _number: int) -> None:
+        file = self.program.places[code_number].file
+        self.graph.flow(self.program.global_name(file, row[2]), frames[0] + row[1])
+
+    def _attr(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
+        if row[2] != NOTHING:
+            site = Site(number, code_number, row[4], frames[0] + row[1])
+            self.graph.when(_at(row[2], frames), self.load, (row[3], site))
+
+    def _setattr(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
+        if row[1] != NOTHING:
+            source = _at(row[3], frames) if row[3] != NOTHING else NOTHING
+            site = Site(number, code_number, row[4], NOTHING, (source,))
+            self.graph.when(_at(row[1], frames), self.save, (row[2], source, site))
+
+    def _sub(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
+        if row[2] == NOTHING:
+            return
+        key = _at(row[4], frames) if row[4] != NOTHING else NOTHING
+        site = Site(number, code_number, row[5], frames[0] + row[1], (key,))
+        self.graph.when(_at(row[2], frames), self.get_item, (row[3], key, site))
+
+    def _setsub(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
+        if row[1] == NOTHING:
+            return
+        key = _at(row[3], frames) if row[3] != NOTHING else NOTHING
+        value = _at(row[4], frames) if row[4] != NOTHING else NOTHING
+        site = Site(number, code_number, row[5], NOTHING, (key, value))
+        self.graph.when(_at(row[1], frames), self.set_item, (row[2], key, value, site))
+
+    def _call(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
+        callee = _at(row[2], frames) if row[2] != NOTHING else NOTHING
+        site = Site(
+            number, code_number, row[7], frames[0] + row[1],
+            tuple([_at(node, frames) if node != NOTHING else NOTHING for node in row[3]]),
+            tuple([(name, _at(node, frames)) for name, node in row[4] if node != NOTHING]) if row[4] else (),
+            tuple([_at(node, frames) for node in row[5] if node != NOTHING]) if row[5] else (),
+            tuple([_at(node, frames) for node in row[6] if node != NOTHING]) if row[6] else (),
+            callee, row[8],
+        )  # fmt: skip
+        self.call_sites.append(site)
+        if callee != NOTHING:
+            self.graph.when(callee, self.invoke, site)
+
+    def _iter(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
+        if row[2] != NOTHING:
+            site = Site(number, code_number, row[3], frames[0] + row[1])
+            self.graph.when(_at(row[2], frames), self.iterate, (site, row[4]))
+
+    def _with(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
+        if row[2] != NOTHING:
+            site = Site(number, code_number, row[3], frames[0] + row[1])
+            self.graph.when(_at(row[2], frames), self.enter, (site, row[4]))
+
+    def _operator(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
+        left, right = (_at(node, frames) if node != NOTHING else NOTHING for node in row[4:6])
+        site = Site(number, code_number, row[2], frames[0] + row[1], (right,) if right != NOTHING else ())
+        if left != NOTHING:
+            self.graph.when(left, self.operate, (row[3][0], site))
+        if len(row[3]) > 1 and right != NOTHING:
+            self._reflected.append((right, row[3][1], site._replace(positional=(left,))))
+
+    def _super(self, row: Any, frames: tuple[int, ...], _code: int, _number: int) -> None:
+        owner = self.classes.by_frame.get(frames[row[2]])
+        if owner is not None:
+            self.graph.when(_at(row[3], frames), self._make_super, (owner, frames[0] + row[1]))
+
+    def _make_super(self, item: int, payload: tuple[int, int]) -> None:
+        if self.graph.kinds[item] in (OBJECT, DECLARED, KLASS):
+            self.graph.put(payload[1], self.graph.object(SUPER_OF, payload[0], item))
+
+    def _raise(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
+        self.graph.when(_at(row[1], frames), self.raised, Site(number, code_number, row[2], self.graph.node()))
+
+    def _new(self, row: Any, frames: tuple[int, ...], _code: int, _number: int) -> None:
+        target = frames[0] + row[1]
+        item = self.graph.object(CONTAINER, (target, row[2]), row[2])
+        self.graph.put(target, item)
+        for key, node in row[3]:
+            if node != NOTHING:
+                self.graph.flow(_at(node, frames), self.slot(item, key))
+
+    def _instance(self, row: Any, frames: tuple[int, ...], _code: int, _number: int) -> None:
+        self.graph.when(_at(row[2], frames), self.declare, frames[0] + row[1])
+
+    def _await(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
+        if row[2] != NOTHING:
+            site = Site(number, code_number, row[3], frames[0] + row[1])
+            self.graph.when(_at(row[2], frames), self.awaited, site)
+
+    def _slice(self, row: Any, frames: tuple[int, ...], _code: int, _number: int) -> None:
+        if row[2] != NOTHING:
+            self.graph.when(_at(row[2], frames), self.sliced, (frames[0] + row[1], row[3], row[4]))
+
+    def _unpack(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
+        site = Site(number, code_number, row[4], frames[0] + row[1])
+        self.graph.when(_at(row[2], frames), self.unpacked, (row[3], site))
+
+    def _named(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
+        if row[2] != NOTHING and row[3] != NOTHING:
+            site = Site(number, code_number, row[4], frames[0] + row[1])
+            self.graph.when(_at(row[2], frames), self.load_named, (_at(row[3], frames), site))
+
+    def _hint(self, row: Any, _frames: tuple[int, ...], code_number: int, _number: int) -> None:
+        self.hints.append((self.program.places[code_number].file, row[1], row[2]))
+
+    def _match(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
+        site = Site(number, code_number, 0, frames[0] + row[1])
+        self.graph.when(_at(row[2], frames), self.matched, (row[3], site))
+
+    # rules for when nothing else is known
+
+    def _deferred(self) -> bool:
+        """Apply them; False when none applied."""
+        before = (len(self.graph.kinds), len(self.edges), self._count())
+        self._unseen_functions()
+        self._unknown_decorators()
+        self._declared_results()
+        self._reflected_operators()
+        self.deferred_attributes()
+        self.deferred_keys()
+        self.deferred_calls(self.call_sites)
+        return (len(self.graph.kinds), len(self.edges), self._count()) != before
+
+    def _count(self) -> int:
+        return len(self.graph.holds) + self.applied
+
+    def _unseen_functions(self) -> None:
+        """A function that would be analysed per call site, and that nobody calls, is analysed by itself."""
+        pending, self._generic = self._generic, []
+        for code_number, frames in pending:
+            if not self._clones.get(code_number):
+                for item_form in ("", "static", "class", "property", "setter"):
+                    if (FUNCTION, code_number, (frames, item_form)) in self.graph.interned:
+                        base = self.frame(code_number, frames, 0)
+                        self._entry(code_number, frames, item_form, base)
+                        break
+
+    def _unknown_decorators(self) -> None:
+        """What a decorator makes is what it was given, as far as we know, when we know nothing of its result."""
+        for site in self.call_sites:
+            if site.is_decoration and site.positional[0] != NOTHING and not self.graph.held(site.target):
+                self.apply_flow(site.positional[0], site.target)
+
+    def _declared_results(self) -> None:
+        for _, result, declared in self._results:
+            if not self.graph.held(result):
+                self.apply_flow(declared, result)
+
+    def _reflected_operators(self) -> None:
+        """`left op right` asks the right operand when the left one does not have the operator."""
+        pending, self._reflected = self._reflected, []
+        for right, name, site in pending:
+            if site.number not in self.operated:
+                self.applied += 1
+                self.graph.when(right, self.operate, (name, site))
+
+
+class BaseFinder(Solver):
+    """Finds the bases of the classes of modules beforehand, because what a method call reaches depends on them.
+
+    It only looks at what a name stands for when a module is imported: no function runs, and a decorator is taken to
+    give back its class.
+    """
+
+    def __init__(self, summaries: Sequence[Summary]) -> None:
+        super().__init__(summaries)
+        used = {ops.CLASS, ops.IMPORT, ops.GLOBAL, ops.ATTR, ops.CALL}
+        self._apply = tuple(method if number in used else _ignore for number, method in enumerate(self._apply))  # type: ignore[assignment]
+
+    def find(self) -> dict[int, tuple[list[int], list[str]]]:
+        """Code of a class -> codes of its base classes in the tree, and names of those outside."""
+        self._start()
+        self.graph.run()
+        found = {}
+        for klass in self.classes.all:
+            bases = [self.classes.all[base].code_number for at in sorted(klass.bases) for base in klass.bases[at]]
+            found[klass.code_number] = (bases, klass.outside)
+        return found
+
+    def _call(self, row: Any, frames: tuple[int, ...], _code: int, _number: int) -> None:
+        if row[8] and row[3][0] != NOTHING:
+            self.graph.flow(_at(row[3][0], frames), frames[0] + row[1])
+
+    def define_class(self, klass: Klass, site: Site) -> None:
+        """Nothing runs."""
+
+
+def _ignore(_row: Any, _frames: tuple[int, ...], _code: int, _number: int) -> None:
+    """A constraint that does not matter here."""
+
+
+def _at(node: int, frames: tuple[int, ...], more: int = 0) -> int:
+    return frames[(node >> LEVEL_BITS) + more] + (node & NODE_MASK)

@@ -32,7 +32,7 @@ def make_tree(root: Path) -> Path:
         "src/common/inner.h": PRIVATE,
         **{f"src/units/u{n}.cc": UNIT.format(n=n) for n in range(4)},
         "src/units/other.cc": '#include "not_there.h"\nint declared() { return 1; }\nint shared(int x) { return x; }\n',
-        "src/units/plain.cc": "int plain() { return 3; }\n",
+        "src/units/plain.cc": "#include <cstddef>\nint plain() { return 3; }\n",
         "python/pkg/__init__.py": "",
         "python/pkg/a.py": "def f():\n    return 1\n",
         "python/pkg/b.py": "from .a import f\n\n\ndef g():\n    return f()\n",

@@ -239,14 +239,16 @@ class _Extraction:
         return tuple(sorted({name for name in missing if scan is not None and not scan.find(name)}))
 
     def _relative(self, name: str) -> str:
-        """A file as records name it: relative to the tree for its source files, else absolute."""
+        """A file as records name it: relative to the tree for its source files, else as libclang does.
+
+        That has `..` behind symbolic links (/lib/gcc/../../include on a system where /lib is one): only the system can
+        follow it.
+        """
         path = self._normal.get(name)
         if path is None:
-            path = os.path.normpath(name)
-            inner = path.removeprefix(self._prefix)
-            if self._work.plan is not None and inner in self._work.plan.known:
-                path = inner
-            self._normal[name] = path
+            inner = os.path.normpath(name).removeprefix(self._prefix)
+            is_source = self._work.plan is not None and inner in self._work.plan.known
+            path = self._normal[name] = inner if is_source else name
         return path
 
     def _remember(self) -> Records:

@@ -20,7 +20,7 @@ from typing import Any
 from xref.cpp.plan import CppPlan
 from xref.cpp.unit import Pch
 
-KEPT = 4
+KEPT = 8
 """Folders; each holds 17-30 MB for TVM."""
 _MANIFEST = "manifest.json"
 _PARTIAL = "partial"

@@ -53,7 +53,7 @@ class Target(NamedTuple):
     uri: str
 
 
-class Settings(base.Config):
+class Settings(base.Config):  # type: ignore[no-untyped-call]
     """What mkdocs.yml may say."""
 
     site = config_options.Type(str)

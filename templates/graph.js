@@ -339,7 +339,7 @@
     }
 
     const bar = element("div", { class: "tools" });
-    for (const [text, label, by] of [["+", "Zoom in", 1.25], ["−", "Zoom out", 0.8], ["1:1", "Original size", 0]]) {
+    for (const [text, label, by] of [["+", "Zoom in", 1.25], ["−", "Zoom out", 0.8], ["1:1", "1:1, original size", 0]]) {
       const button = element("button", { type: "button", "aria-label": label, title: label }, text);
       button.addEventListener("click", () => scale(by));
       bar.append(button);

@@ -214,7 +214,7 @@ class Drawer:
         noun = side if count > 1 else side[:-1]
         drawing.nodes[key] = Node(key, "more", f"+{count:,} more", "", "", href, f"{count:,} more {noun}: see the list")
         tail, head = (key, at) if side == "callers" else (at, key)
-        drawing.arrows[tail, head, "more"] = Arrow(tail, head, "more", href, "")
+        drawing.arrows[tail, head, "more"] = Arrow(tail, head, "more", href, f"{count:,} more {noun}")
 
 
 def short_label(text: str, limit: int = 30) -> str:

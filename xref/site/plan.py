@@ -6,6 +6,7 @@ order, by any number of processes, or one at a time.
 
 from __future__ import annotations
 
+import json
 import pickle
 import sqlite3
 from collections.abc import Sequence
@@ -140,7 +141,7 @@ def make_plan(db_path: Path, only: Sequence[str] = ()) -> SitePlan:
     """Read the index; with `only`, for a site of the files whose paths match one of these globs.
 
     Raises `XrefError`: exit code 3 without a usable index, 5 when its tree is gone."""
-    from xref.site.keys import key_addresses, states
+    from xref.site.keys import TELLING, key_addresses, states
 
     with closing(open_index(db_path)) as db:
         meta = read_meta(db)
@@ -161,7 +162,10 @@ def make_plan(db_path: Path, only: Sequence[str] = ()) -> SitePlan:
         refs: dict[Id, int] = dict(db.execute(
             "SELECT symbol_id, count(*) FROM refs WHERE role NOT IN ('definition', 'declaration') GROUP BY symbol_id"
         ))  # fmt: skip
-        keyed = {id_ for (id_,) in db.execute("SELECT DISTINCT symbol_id FROM key_defs WHERE symbol_id IS NOT NULL")}
+        keyed = {id_ for (id_,) in db.execute(
+            "SELECT DISTINCT symbol_id FROM key_defs WHERE symbol_id IS NOT NULL"
+            " AND registry IN (SELECT value FROM json_each(?))", (json.dumps(TELLING),),
+        )}  # fmt: skip
         callees = graph.callee_counts()
         edges = {id_: callers.get(id_, 0) + callees.get(id_, 0) for id_ in callers.keys() | callees.keys()}
         aliases = load_aliases(db)

@@ -107,6 +107,8 @@ def _overview(db: sqlite3.Connection, linker: Linker, keys: Sequence[Key], tree:
         walks=[(walk, url_of(walk)) for walk in plan.walks],
         passes=_passes(linker, passes),
         pass_total=len(passes),
+        operators=_operators(linker, keys),
+        op_total=sum(key.registry == "op" and bool(key.definitions) for key in keys),
         runs=[(run, urls.run_url(run.id)) for run in plan.runs[:_RUNS_SHOWN]],
         run_total=len(plan.runs),
         health=health,
@@ -148,6 +150,16 @@ def _passes(linker: Linker, passes: Sequence[Key]) -> list[tuple[str, list[tuple
     elsewhere = sorted(name for folder, names in grouped.items() if folder not in large for name in names)
     ordered = sorted(large.items(), key=lambda item: (-len(item[1]), item[0]))
     return [*ordered, ("elsewhere", elsewhere)] if elsewhere else ordered
+
+
+def _operators(linker: Linker, keys: Sequence[Key]) -> list[tuple[str, list[tuple[str, str | None]]]]:
+    """Operators by the namespace in their name, the fullest first."""
+    grouped: dict[str, list[tuple[str, str | None]]] = {}
+    for key in keys:
+        if key.registry == "op" and key.definitions:
+            space, _, name = key.name.rpartition(".")
+            grouped.setdefault(space or "without a namespace", []).append((name, linker.key("op", key.name)))
+    return sorted(grouped.items(), key=lambda item: (-len(item[1]), item[0]))
 
 
 def examine(db: sqlite3.Connection, linker: Linker, keys: Sequence[Key]) -> Health:

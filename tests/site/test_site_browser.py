@@ -12,6 +12,8 @@ import site_case
 from playwright.sync_api import Browser, Page, sync_playwright
 from site_case import Site
 
+from xref.site import urls
+
 pytestmark = pytest.mark.browser
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]  # fmt: skip
@@ -250,3 +252,160 @@ def test_a_hostile_file_opens(open_page: Open, site: Site) -> None:
     page.locator("table.list a").last.click()
     assert site_case.HOSTILE_PATH.rpartition("/")[2] in page.locator("h1").inner_text()
     assert "int odd()" in page.locator("#L1").inner_text()
+
+
+def test_a_card_tells_what_a_name_is(open_page: Open) -> None:
+    """Pointing at a name, or the key i on a link: signature, documentation, callers, without leaving the page."""
+    page = open_page("source/python/tvm/relax/transform.py.html")
+    page.locator("#L7 a", has_text="FuseTIR").hover()
+    page.wait_for_selector(".card")
+    card = page.locator(".card").inner_text()
+    assert "tvm::FuseTIR" in card
+    assert "Pass FuseTIR()" in card
+    assert "relax.transform.FuseTIR" in card
+    page.keyboard.press("Escape")
+    assert page.locator(".card").count() == 0
+    page.locator("#L5 a.d").focus()
+    page.keyboard.press("i")
+    page.wait_for_selector(".card")
+    assert "2 callers" in page.locator(".card").inner_text()
+    assert page.locator("#L5 a.d").get_attribute("aria-describedby") == "card"
+
+
+def test_the_card_of_a_macro_shows_what_it_expands_to(open_page: Open) -> None:
+    page = open_page("source/src/relax/fuse_tir.cc.html")
+    page.locator("#L8 a", has_text="CHECK").focus()
+    page.keyboard.press("i")
+    page.wait_for_selector(".card pre")
+    assert page.locator(".card pre").inner_text() == "#define CHECK(x) Helper()"
+
+
+def test_the_bar_says_where_you_are(open_page: Open) -> None:
+    page = open_page("source/src/relax/fuse_tir.cc.html", viewport={"width": 1280, "height": 160})
+    page.evaluate(
+        "scrollTo(0, document.getElementById('L8').getBoundingClientRect().top + scrollY"
+        " - document.querySelector('.top').offsetHeight + 5)"
+    )
+    page.wait_for_selector(".scopes a")
+    assert page.locator(".scopes a").all_inner_texts() == ["Inner"]
+    assert page.locator(".outline .here").inner_text().startswith("Inner")
+
+
+def test_runs_in_the_margin_can_be_switched(open_page: Open) -> None:
+    page = open_page("source/python/tvm/relax/transform.py.html")
+    page.wait_for_selector("span.hot")
+    assert page.locator("#L7").get_attribute("title") == f"×3 in run {site_case.RUN}"
+    assert "2 lines ran, up to ×3" in page.locator("p.facts").inner_text()
+    page.select_option("#run", "")
+    page.wait_for_selector("span.hot", state="detached")
+    page.reload()
+    page.wait_for_selector("#run")
+    assert page.locator("#run").input_value() == "", "the choice is kept"
+    page.select_option("#run", site_case.RUN)
+    page.wait_for_selector("span.hot")
+
+
+def test_a_drawing_by_keyboard_and_filter(open_page: Open, site: Site) -> None:
+    page = open_page(site.address(site_case.CREATOR))
+    page.wait_for_selector(".tools button")
+    page.locator(".canvas").focus()
+    page.keyboard.press("ArrowRight")
+    focused = "document.activeElement.textContent"
+    assert "FuseTIR" in page.evaluate(focused), "first the middle"
+    page.keyboard.press("ArrowLeft")
+    assert "relax.transform.FuseTIR" in page.evaluate(focused), "the key through which it is called"
+    page.keyboard.press("ArrowLeft")
+    assert "Python function" in page.evaluate(focused)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/s/**")
+    page.go_back()
+    page.wait_for_selector(".legend input")
+    before = page.locator("svg.graph[role=group]").bounding_box()
+    page.get_by_role("button", name="Zoom in").click()
+    after = page.locator("svg.graph[role=group]").bounding_box()
+    assert before is not None
+    assert after is not None
+    assert after["width"] > before["width"]
+    shown = page.locator("svg[role=group] .edge.t-registry").first
+    assert shown.is_visible()
+    page.locator(".legend", has_text="through a key").locator("input").uncheck()
+    assert not shown.is_visible()
+
+
+def test_a_click_on_an_edge_leads_to_the_call(open_page: Open, site: Site) -> None:
+    page = open_page(site.address(site_case.CREATOR))
+    address = page.locator("svg[role=group] a", has=page.locator(".edge.t-registry")).first.get_attribute("href")
+    assert address is not None
+    assert address.endswith("python/tvm/relax/transform.py.html#L7")
+
+
+def test_a_drawing_made_in_the_browser_and_a_path(open_page: Open, site: Site) -> None:
+    code = site.plan.packing.code
+    page = open_page(f"graph.html#of={code[site_case.id_of(site_case.INNER)]}")
+    page.wait_for_selector(".drawing svg.graph .middle")
+    drawn = page.locator(".drawing svg.graph").first.text_content() or ""
+    assert "tvm::Inner" in drawn
+    assert "lambda: pass" in drawn
+    page.locator("#pick-from").fill("pipeline.one")
+    page.locator("#pick-to").fill("Inner")
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_selector(".chain li")
+    steps = page.locator(".chain li").all_inner_texts()
+    assert len(steps) == 5
+    assert "through a key relax.transform.FuseTIR → tvm::FuseTIR" in steps[2]
+    assert "transform.py:7" in steps[2]
+    assert "×3" in steps[2]
+
+
+def test_words_of_the_text_are_found_and_lit(open_page: Open) -> None:
+    page = open_page()
+    find(page, "comment")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("details a")
+    page.locator("details a", has_text="fuse_tir.cc").first.click()
+    page.wait_for_selector("#L5")
+    assert page.url.endswith("#q=comment")
+    assert page.evaluate("CSS.highlights.get('word').size") == 1
+
+
+def test_keys_are_filtered(open_page: Open) -> None:
+    page = open_page("keys/index.html")
+    box = page.get_by_role("searchbox", name="Filter keys by name")
+    box.fill("fuse")
+    page.wait_for_selector(".keys a.key")
+    assert page.locator("[data-filter] .keys li").all_inner_texts() == ["FuseTIR pass", "relax.transform.FuseTIR ffi"]
+    box.fill("*")
+    page.get_by_label("dangling").check()
+    page.wait_for_function("document.querySelectorAll('[data-filter] .keys li').length === 1")
+    assert "gone." in page.locator("[data-filter] .keys li").inner_text()
+
+
+def test_where_the_time_of_a_run_went(open_page: Open) -> None:
+    page = open_page(urls.run_url(site_case.RUN))
+    page.wait_for_selector(".flame button")
+    first = page.locator(".flame button").first
+    assert "4.50 ms" in (page.locator(".flame button", has_text="tvm::FuseTIR").first.get_attribute("title") or "")
+    first.click()
+    assert page.locator("[data-run] .facts button").count() > 1
+    assert page.locator("svg.timeline a").count() == 3
+    page.locator("svg.timeline a", has_text="FuseTIR").first.click()
+    assert page.locator("li:target").inner_text().startswith("FuseTIR")
+
+
+def test_line_numbers_in_lists_are_links(open_page: Open, site: Site) -> None:
+    """The page saves the addresses of further lines of a file; the script gives them back."""
+    page = open_page(site.address(site_case.HELPER))
+    assert page.locator(".ls a").count() >= 0
+    for link in page.locator(".ls a").all():
+        assert (link.get_attribute("href") or "").endswith(f"#L{link.inner_text()}")
+
+
+def test_no_page_kind_has_an_error(open_page: Open, site: Site) -> None:
+    """The console stays empty, and no page is wider than a telephone (the fixture fails on any message)."""
+    kinds = ("graph.html", "text.html", "runs/compare.html", "runs/index.html", "source/index.html", "keys/pass.html",
+             urls.run_url(site_case.RUN), site.address(site_case.PASS), "health.html")  # fmt: skip
+    for url in kinds:
+        page = open_page(url, viewport={"width": 360, "height": 740})
+        page.wait_for_timeout(150)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, url

@@ -18,7 +18,8 @@ _NAMES = {
     "method": "methods of object types", "op": "operators", "op_attr": "attributes of operators",
     "pass_config": "options of passes", "target_kind": "kinds of target", "target_tag": "named targets",
     "functor": "dispatch tables: node type to method", "inst": "schedule instructions", "intrin": "tensor intrinsics",
-    "script": "script builders", "target_option": "options of targets", "attr": "attributes", "symbol": "run-time symbols",
+    "script": "script builders", "target_option": "options of targets",
+    "attr": "attributes", "symbol": "run-time symbols",
 }  # fmt: skip
 """What each registry holds, in words."""
 

@@ -46,10 +46,14 @@ class Task:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a task has no result; `crashed`: its process died or was stopped, so that another way may succeed."""
+    """Why a task has no result; `crashed`: its process died or was stopped, so that another way may succeed.
+
+    `errno` is that of an operating system's error that ended it, else 0.
+    """
 
     words: str
     crashed: bool
+    errno: int = 0
 
 
 Outcome = tuple[Task, Any, Failure | None]
@@ -229,5 +233,7 @@ def _attempt(run: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, 
         return run(*arguments), None
     except MemoryError:
         return None, Failure("out of memory", True)
+    except OSError as error:
+        return None, Failure(f"internal error: {type(error).__name__}: {error}", False, error.errno or 0)
     except Exception as error:  # noqa: BLE001  # a defect of ours in one file must not cost the others
         return None, Failure(f"internal error: {type(error).__name__}: {error}", False)

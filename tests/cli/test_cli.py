@@ -238,3 +238,18 @@ def test_an_error_the_user_can_act_on_has_its_code(run: Run, monkeypatch: pytest
 def test_processors_are_counted_where_affinity_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     assert cli_module._processors() == (os.cpu_count() or 1)
+
+
+@pytest.mark.parametrize(
+    "words", [["index", ""], ["query", "--db", "", "x"], ["site", "--out", ""], ["runs", "--db", ""]]
+)
+def test_an_empty_path_is_not_this_folder(run: Run, words: list[str]) -> None:
+    """`xref index "$TVM"` with TVM unset must not index whatever folder one stands in."""
+    code, _, err = run(*words)
+    assert code == 2
+    assert "it is empty" in err
+
+
+def test_a_newline_in_a_file_name_does_not_make_two_facts(capsys: pytest.CaptureFixture[str]) -> None:
+    cli_output.write_lines(["src/a\nb.cc:1  direct"])
+    assert capsys.readouterr().out == "src/a\\nb.cc:1  direct\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import FUSE_TIR_CC, build, cpp, id_of, py
 
-from xref.model import Call, Evidence, FileFacts, KeyDef, Lang, Ref, Relation, Role, Status, Symbol, Unresolved
+from xref.model import Call, Evidence, FileFacts, KeyDef, KeyUse, Lang, Ref, Relation, Role, Status, Symbol, Unresolved
 from xref.query.language import ask
 from xref.store import open_index
 
@@ -51,6 +51,17 @@ def test_a_guarded_key_that_nothing_uses_is_said_so(tmp_path: Path) -> None:
         "no caller found: it is reached only through the ffi key n.f registered at a.cc:9 (built under USE_CUDA),"
         " and no look-up of it was found: names computed at run time, and tests, are not followed"
     )
+
+
+def test_a_key_whose_name_is_put_together_at_run_time_is_looked_up(tmp_path: Path) -> None:
+    f = cpp("function", "n::f", 1, "void f()")
+    facts = FileFacts(
+        "a.cc", Lang.CPP, symbols=[f], key_defs=[KeyDef("ffi", "n.f", "cpp", 9, id_of(f))],
+        key_uses=[KeyUse("ffi", "n.*", "cpp", 20, 3, None)],
+    )  # fmt: skip
+    why = _why(tmp_path, facts, "n::f")
+    assert "by names put together at run time: n.* at a.cc:20" in why
+    assert "no look-up" not in why
 
 
 def test_a_call_of_a_call_s_result_is_not_a_call_of_the_name_in_it(tmp_path: Path) -> None:

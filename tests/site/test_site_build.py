@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import html.parser
 import json
 import re
@@ -14,12 +15,13 @@ import pytest
 import site_case
 from site_case import Site
 
-from xref.model import XrefError
+from xref.model import ExitCode, XrefError
 from xref.site.assets import ASSETS, read_script_data, script_data
 from xref.site.build import build_site
 from xref.site.check import check_site
 from xref.site.plan import make_plan
 from xref.site.publish import MARKER
+from xref.workers import Failure, Task, Workers
 
 
 @pytest.fixture(scope="module")
@@ -167,13 +169,34 @@ def test_a_folder_of_yours_is_never_deleted(tmp_path: Path, tiny: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["docs"]
 
 
-def test_a_file_put_into_a_site_is_never_deleted(tmp_path: Path, tiny: Path) -> None:
+def test_the_check_reads_attributes_not_the_text_in_them(tmp_path: Path) -> None:
+    page = tmp_path / "index.html"
+    page.write_text("<a aria-label='a file named <img src=x href=y id=z>.cc' title=\"src=x\" id=a href=#a>x</a>")
+    result = check_site(tmp_path)
+    assert (result.links, result.problems) == (1, [])
+
+
+@pytest.mark.parametrize("name", ["notes.md", "assets/custom.css", "source/mine/z.txt", "runs/keep.txt"])
+def test_a_file_put_into_a_site_is_never_deleted(tmp_path: Path, tiny: Path, name: str) -> None:
     build(tiny, tmp_path / "out")
-    (tmp_path / "out" / "notes.md").write_text("mine")
-    with pytest.raises(XrefError, match=r"notes\.md"):
+    path = tmp_path / "out" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("mine")
+    with pytest.raises(XrefError, match=name.rpartition("/")[2].replace("z.txt", "mine")):
         build(tiny, tmp_path / "out")
-    assert (tmp_path / "out" / "notes.md").read_text() == "mine"
+    assert path.read_text() == "mine"
     assert (tmp_path / "out" / "index.html").exists()
+
+
+def test_a_disk_that_fills_up_under_a_page_is_called_full(
+    tmp_path: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = Failure("no space", False, errno.ENOSPC)
+    monkeypatch.setattr(Workers, "finished", lambda *_: [(Task("x.cc", print, (), ()), None, full)])
+    with pytest.raises(XrefError, match="disk is full") as caught:
+        build(tiny, tmp_path / "out")
+    assert caught.value.exit_code == ExitCode.UNUSABLE_INPUT
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_forged_marker_protects_nothing_else(tmp_path: Path, tiny: Path) -> None:
@@ -197,12 +220,11 @@ def test_a_site_is_replaced_whole_and_placeholders_stay(tmp_path: Path, tiny: Pa
     out.mkdir()
     (out / "README.md").write_text("# where the site goes")
     build(tiny, out)
-    stale = out / "s" / "stale.html"
-    stale.write_text("of an older index")
+    (out / "index.html").write_text("of an older index")
     build(tiny, out)
-    assert not stale.exists()
+    assert "of an older index" not in (out / "index.html").read_text()
     assert (out / "README.md").read_text() == "# where the site goes"
-    assert set(json.loads((out / MARKER).read_text())["entries"]) < {path.name for path in out.iterdir()}
+    assert set(json.loads((out / MARKER).read_text())["folders"][""]) < {path.name for path in out.iterdir()}
     assert [path.name for path in tmp_path.iterdir()] == ["out"], "nothing is left beside it"
 
 

@@ -77,6 +77,8 @@ def test_a_file_cut_at_any_byte_is_refused(path: Path) -> None:
         with pytest.raises(XrefError, match=r"cut off|no run file|not the header") as raised:
             read_run(path)
         assert raised.value.exit_code == 5
+        with pytest.raises(XrefError):  # a list of runs must not show it as whole
+            read_header(path)
 
 
 def test_a_file_cut_between_lines_is_refused(path: Path) -> None:

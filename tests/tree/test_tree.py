@@ -125,6 +125,15 @@ def test_only_narrows_the_files_and_nothing_else(tmp_path: Path) -> None:
     assert caught.value.exit_code == ExitCode.USAGE
 
 
+def test_a_tree_whose_path_is_not_utf_8_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"b\xe9d")
+    folder.mkdir()
+    (folder / "a.py").write_text("")
+    with pytest.raises(XrefError, match="rename it") as caught:
+        find_tree(folder)
+    assert caught.value.exit_code == ExitCode.UNUSABLE_INPUT
+
+
 def test_unusable_input_is_refused_with_the_remedy(tmp_path: Path) -> None:
     (tmp_path / "file.txt").write_text("x")
     for path, words in (

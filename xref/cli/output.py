@@ -14,7 +14,9 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+import click
+
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _ERRORS = "xref-output"
 
 
@@ -37,7 +39,10 @@ def clean(text: str) -> str:
 
 
 def write_lines(lines: Iterable[str], *, error: bool = False) -> None:
-    """Write lines; on a terminal, headings (lines that are not indented) are bold unless NO_COLOR is set."""
+    """Write lines; a newline within one is part of a file's name, and escaped.
+
+    On a terminal, headings (lines that are not indented) are bold unless NO_COLOR is set.
+    """
     stream = sys.stderr if error else sys.stdout
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(errors=_ERRORS)
@@ -53,6 +58,15 @@ def write_json(value: Any) -> None:
     """Write one JSON object on standard output."""
     sys.stdout.write(json.dumps(value, indent=1, ensure_ascii=True) + "\n")
     sys.stdout.flush()
+
+
+class FilePath(click.Path):
+    """A path on the command line. An empty one is an unset variable of a script, and never means this folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("it is empty", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 def width() -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from xref.cli.output import FilePath
 from xref.model import ExitCode
 
 if TYPE_CHECKING:
@@ -33,9 +34,9 @@ def _known_url(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
 
 
 @click.command()
-@click.option("--db", type=click.Path(dir_okay=False, path_type=Path), default=_default_db,
+@click.option("--db", type=FilePath(dir_okay=False, path_type=Path), default=_default_db,
               show_default="$XREF_DB, else data/xref.db", help="The index.")  # fmt: skip
-@click.option("--out", type=click.Path(path_type=Path), default=Path("site"), show_default=True, metavar="DIR",
+@click.option("--out", type=FilePath(path_type=Path), default=Path("site"), show_default=True, metavar="DIR",
               help="The folder of the site. One made earlier is replaced; anything else is left alone.")  # fmt: skip
 @click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", default=_processors,
               show_default="the processors at hand", help="Worker processes.")  # fmt: skip
@@ -64,9 +65,9 @@ def site(db: Path, out: Path, jobs: int, only: tuple[str, ...], base_url: str, f
 
 
 @click.command()
-@click.option("--db", type=click.Path(dir_okay=False, path_type=Path), default=_default_db,
+@click.option("--db", type=FilePath(dir_okay=False, path_type=Path), default=_default_db,
               show_default="$XREF_DB, else data/xref.db", help="The index.")  # fmt: skip
-@click.option("--site", "folder", type=click.Path(path_type=Path), default=Path("site"), show_default=True,
+@click.option("--site", "folder", type=FilePath(path_type=Path), default=Path("site"), show_default=True,
               metavar="DIR", help="The folder of the site, as `xref site` made it.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65535), default=8417, show_default=True, help="0 takes any free port.")
 def serve(db: Path, folder: Path, port: int) -> int:

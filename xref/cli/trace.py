@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from xref.cli.output import write_json, write_lines
+from xref.cli.output import FilePath, write_json, write_lines
 from xref.model import ExitCode, XrefError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def _default_db() -> Path:
 def _db_option(verb: Verb) -> Verb:
     return click.option(
         "--db",
-        type=click.Path(dir_okay=False, path_type=Path),
+        type=FilePath(dir_okay=False, path_type=Path),
         default=_default_db,
         show_default="$XREF_DB, else data/xref.db",
         help="The index; runs are kept in the folder `runs` beside it.",
@@ -42,7 +42,7 @@ def _json_option(verb: Verb) -> Verb:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FilePath(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Write the run to FILE, and join it to no index.",
 )
@@ -146,7 +146,7 @@ def _delete(run_id: str, db: Path) -> int:
 @click.option(
     "--import",
     "source",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FilePath(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="First take over this run file, made elsewhere.",
 )

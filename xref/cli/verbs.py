@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
-from xref.cli.output import width, write_json, write_lines
+from xref.cli.output import FilePath, width, write_json, write_lines
 from xref.cli.site import serve, site
 from xref.cli.trace import COMMANDS as TRACE_COMMANDS
 from xref.cli.verify import verify
@@ -132,7 +132,7 @@ def _processors() -> int:
 def _db_option(verb: Verb) -> Verb:
     return click.option(
         "--db",
-        type=click.Path(dir_okay=False, path_type=Path),
+        type=FilePath(dir_okay=False, path_type=Path),
         default=_default_db,
         show_default="$XREF_DB, else data/xref.db",
         help="The index.",
@@ -384,7 +384,7 @@ def doctor(db: Path, as_json: bool) -> int:
 
 
 @cli.command()
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=FilePath(path_type=Path))
 @_db_option
 @click.option(
     "-j", "--jobs", type=click.IntRange(min=1), metavar="N", default=_processors,

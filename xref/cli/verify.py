@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from xref.cli.output import write_json, write_lines
+from xref.cli.output import FilePath, write_json, write_lines
 from xref.model import ExitCode
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _names(what: str, names: list[str], limit: int | None) -> Iterator[str]:
     "--limit", type=click.IntRange(min=0), metavar="N", help="Names of each kind; 0 for all.", show_default="10"
 )
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object (docs/cli.md).")
-@click.option("--db", type=click.Path(dir_okay=False, path_type=Path), default=default_db,
+@click.option("--db", type=FilePath(dir_okay=False, path_type=Path), default=default_db,
               show_default="$XREF_DB, else data/xref.db", help="The index.")  # fmt: skip
 def verify(python: str, limit: int | None, as_json: bool, db: Path) -> int:
     """Compare the index with the registries of an installed TVM: what each has that the other lacks, and why.

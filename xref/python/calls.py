@@ -47,13 +47,14 @@ class CallCollector:
     def _explicit(self, callee: ast.expr, scope: Scope, site: SiteReport | None) -> None:
         context = self._context
         line, column = context.position(callee)
-        if site is not None and site.constructs and context.is_external(site.constructs):
-            made = context.resolver.resolve(callee, scope)
-            if made is not None and context.tree.kind(made) == "class":  # an enum: the checker names only enum.Enum
-                site = site._replace(constructs=made.key)
+        target = context.resolver.resolve(callee, scope)
+        if target is not None and target.kind == "ffi":
+            return  # a key: its use is recorded elsewhere, and what a type checker is shown in its place never runs
+        is_class = target is not None and context.tree.kind(target) == "class"
+        if target and is_class and site and site.constructs and context.is_external(site.constructs):
+            site = site._replace(constructs=target.key)  # an enum: the checker names only enum.Enum
         if site is not None and self._emit(site, scope.symbol, line, column, everything=True):
             return
-        target = context.resolver.resolve(callee, scope)
         if target is not None and self._by_name(target, scope.symbol, line, column):
             return
         stored = self._stored_lambda(callee, scope)
@@ -84,10 +85,8 @@ class CallCollector:
         return self._context.walk.lambda_of(values[0]).symbol
 
     def _by_name(self, target: Target, caller: Id, line: int, column: int) -> bool:
-        """A callee found by scoping alone. A key of the FFI is resolved too: its use is recorded elsewhere."""
+        """A callee found by scoping alone."""
         context = self._context
-        if target.kind == "ffi":
-            return True
         if target.kind == "external":
             self._add(Call(caller, context.external_id(target.key), Evidence.DIRECT, line, column))
             return True

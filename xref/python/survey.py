@@ -38,7 +38,8 @@ class ModuleTable(TypedDict):
     of each `module.attribute = value`: how TVM breaks import cycles (relax/op/__init__.py sets `expr._op_ffi_api`).
     `aliases`: name -> the dotted name that the module assigns to it. `libraries`: names bound to a shared library that
     ctypes has loaded. `forwards`: function -> [parameter, its position, what is put before it, whether a missing key is
-    coped with] of each look-up of an FFI function by the value of a parameter.
+    coped with] of each look-up of an FFI function by the value of a parameter. `stubs`: functions that stand only
+    below `if TYPE_CHECKING:`, so that they never run; tvm-ffi's stub generator writes them into modules that it fills.
     """
 
     path: str
@@ -59,6 +60,7 @@ class ModuleTable(TypedDict):
     aliases: dict[str, str]
     libraries: list[str]
     forwards: dict[str, list[tuple[str, int, str, bool]]]
+    stubs: list[str]
 
 
 TRANSPARENT = frozenset({"staticmethod", "classmethod", "property", "overload", "typing.overload", "abstractmethod",
@@ -79,7 +81,7 @@ def survey_module(path: str, module: str, is_package: bool, source: Source) -> M
     table = ModuleTable(
         path=path, is_package=is_package, kinds={}, at={}, imports={}, stars=[], bases={}, exports=None, fills=[],
         wrappers={}, setters={}, strings={}, decorated=[], redirects={}, injected=[], aliases={}, libraries=[],
-        forwards={},
+        forwards={}, stubs=[],
     )  # fmt: skip
     if source.tree is None:
         return table
@@ -129,6 +131,7 @@ def _read_strings(tree: ast.Module, table: ModuleTable) -> None:
 
 def _read_statements(tree: ast.Module, module: str, is_package: bool, table: ModuleTable) -> None:
     statements = module_statements(tree)
+    table["stubs"] = _stubs(statements)
     _read_injections(statements, module, is_package, table)
     for node in statements:
         if isinstance(node, ast.Import):
@@ -148,6 +151,17 @@ def _read_statements(tree: ast.Module, module: str, is_package: bool, table: Mod
             _read_exports(node, table)
             if isinstance(node, ast.Assign):
                 _read_alias(node, table)
+
+
+def _stubs(statements: Iterable[ast.stmt]) -> list[str]:
+    """Names of functions declared under `if TYPE_CHECKING:`, and nowhere else."""
+    shown: set[ast.stmt] = set()
+    for node in statements:
+        if isinstance(node, ast.If) and dotted(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+            shown.update(module_statements(ast.Module(node.body, [])))
+    functions = [(node.name, node in shown) for node in statements if isinstance(node, FUNCTION_NODES)]
+    real = {name for name, is_shown in functions if not is_shown}
+    return sorted({name for name, is_shown in functions if is_shown} - real)
 
 
 def _read_injections(statements: Iterable[ast.stmt], module: str, is_package: bool, table: ModuleTable) -> None:

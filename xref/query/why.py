@@ -12,7 +12,7 @@ from collections.abc import Container
 
 from xref.query.answers import CLASSES, base_methods
 from xref.query.names import SymbolRow, like_escape
-from xref.query.types import Match
+from xref.query.types import KeyDefRow, Match
 
 LANGUAGES = {"cpp": "C++", "python": "Python", "cython": "Cython"}
 
@@ -68,13 +68,24 @@ def _key_reasons(db: sqlite3.Connection, match: Match) -> list[str]:
     ]
     more = len(keys) - _SHOWN
     text = " and ".join(shown) + (f" and {more} more keys" if more > 0 else "")
-    used = any(
-        db.execute(
-            "SELECT 1 FROM key_uses WHERE registry = ? AND name = ? LIMIT 1", (key.registry, key.name)
-        ).fetchone()
-        for key in keys
-    )
-    return [f"it is reached only through {text}" + ("" if used or match.calls else f", and {_NO_LOOK_UP}")]
+    return [f"it is reached only through {text}" + ("" if match.calls else _how_used(db, keys))]
+
+
+def _how_used(db: sqlite3.Connection, keys: list[KeyDefRow]) -> str:
+    """How `keys` are looked up, where no call leads there: by name, by a prefix of it, or not at all."""
+    prefixes: list[str] = []
+    for key in keys:
+        rows = db.execute(
+            "SELECT name, path, line FROM key_uses WHERE registry = ?1 AND (name = ?2 OR status = 'wildcard'"
+            " AND ?2 GLOB name) ORDER BY path, line",
+            (key.registry, key.name),
+        ).fetchall()
+        if any(name == key.name for name, _, _ in rows):
+            return ""
+        prefixes += [f"{name} at {path}:{line}" for name, path, line in rows]
+    if prefixes:
+        return f", by names put together at run time: {_some(list(dict.fromkeys(prefixes)))}"
+    return f", and {_NO_LOOK_UP}"
 
 
 def _base_reasons(db: sqlite3.Connection, symbol: SymbolRow) -> list[str]:

@@ -19,7 +19,7 @@ from xref.site.assets import ASSETS, environment, templates_folder
 from xref.site.cards import SHARDS
 from xref.site.changes import Changes, find_changes
 from xref.site.plan import SitePlan, make_plan
-from xref.site.publish import building
+from xref.site.publish import DISK_FULL, building
 from xref.site.state import load_state, state_of
 from xref.site.whole_pages import whole_pages
 from xref.store import open_index
@@ -162,6 +162,8 @@ def _run(tasks: list[Task], arguments: tuple[object, ...], jobs: int, summary: S
         pool.submit(tasks)
         while pool.busy:
             for task, made, failure in pool.finished(_POLL_SECONDS):
+                if failure and failure.errno in DISK_FULL:
+                    raise OSError(failure.errno, failure.words)
                 if failure:
                     raise XrefError(
                         f"the pages of {task.label} could not be made ({failure.words}); please report this", 1

@@ -24,7 +24,8 @@ _BASE = re.compile(r"<base href=([^\s>]+)>")
 _OF_THE_PAGE = re.compile(r"<base href=[^\s>]+>|<link rel=canonical href=[^\s>]+>")
 """Tags that lead nowhere: what addresses are relative to, and where the page itself is published."""
 _TAG = re.compile(r"<[a-zA-Z](?:[^<>\"']|\"[^\"]*\"|'[^']*')*>")
-_ATTRIBUTE = re.compile(r"\s(id|href|src|aria-labelledby|aria-controls)=(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"']+))")
+_ATTRIBUTE = re.compile(r"\s([^\s=<>\"'/]+)(?:=(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"']+)))?")
+_READ = ("id", "href", "src", "aria-labelledby", "aria-controls")
 _LINE = re.compile(r"L(\d+)$")
 _STATE = re.compile(r"[a-z]+=")
 """A part of an address that a script reads, `graph.html#of=...`: no anchor."""
@@ -119,6 +120,8 @@ def _read(page: str, html: str, result: SiteCheck) -> tuple[_PageIds, list[str]]
 def _attributes(html: str) -> Iterator[tuple[str, str]]:
     for tag in _TAG.finditer(html):
         for attribute in _ATTRIBUTE.finditer(tag[0]):
+            if attribute[1] not in _READ:
+                continue
             value = attribute[2] or attribute[3] or attribute[4] or ""
             yield attribute[1], unescape(value) if "&" in value else value
 

@@ -1,6 +1,6 @@
 """Puts a finished site in its place: built beside it, swapped in whole, and never over something that is not a site.
 
-A site's folder holds a marker file that names what xref wrote at its top. Anything else in it belongs to somebody.
+A site's folder holds a marker file that names all that xref wrote. Anything else in it belongs to somebody.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import errno
 import glob
 import json
 import os
+import posixpath
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,7 +18,10 @@ from pathlib import Path
 from xref.model import ExitCode, XrefError
 
 MARKER = ".xref-site.json"
-"""Written into every site: `{"xref-site": 1, "entries": [...]}`."""
+"""Written into every site: `{"xref-site": 2, "folders": {FOLDER: [NAME, ...]}}`, "" being the site itself."""
+_FORMAT = 2
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+"""The errors of a full disk: `building` turns them into an `XrefError`."""
 _KEPT = ("README.md", ".gitignore", ".gitkeep")
 """Placeholders that a project keeps in the folder of generated pages; they are carried over."""
 
@@ -25,14 +29,14 @@ _KEPT = ("README.md", ".gitignore", ".gitkeep")
 def check_target(out: Path) -> None:
     """Refuse to put a site at `out` when something else is there.
 
-    Raises `XrefError` (exit code 5): `out` is a file, or a folder with anything that xref did not write.
+    Raises `XrefError` (exit code 5): `out` is a file, or a folder that holds, at any depth, what xref did not write.
     """
     if not out.exists():
         return
     if not out.is_dir():
         raise XrefError(f"{out} is not a folder: name another --out", ExitCode.UNUSABLE_INPUT)
-    own = _entries(out)
-    foreign = sorted(entry.name for entry in out.iterdir() if entry.name not in own and entry.name not in _KEPT)
+    own = _written(out)
+    foreign = sorted(_foreign(out, own))
     if foreign:
         shown = ", ".join(foreign[:3]) + (f" and {len(foreign) - 3} more" if len(foreign) > 3 else "")
         what = "holds files that xref did not write" if own else "is not a site made by xref"
@@ -42,13 +46,30 @@ def check_target(out: Path) -> None:
         )
 
 
-def _entries(out: Path) -> set[str]:
-    """The names at the top of a site, from its marker; empty when there is no marker of ours."""
+def _written(out: Path) -> dict[str, set[str]]:
+    """What xref wrote, from the marker: the names in each folder of the site; empty when there is no marker of ours."""
     with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
         marker = json.loads((out / MARKER).read_text(encoding="utf-8"))
-        if marker["xref-site"] == 1:
-            return {MARKER, *map(str, marker["entries"])}
-    return set()
+        if marker["xref-site"] == _FORMAT:
+            return {str(folder): set(map(str, names)) for folder, names in marker["folders"].items()}
+    return {}
+
+
+def _foreign(out: Path, own: dict[str, set[str]]) -> Iterator[str]:
+    """Paths below `out` that xref did not write. What stands in a folder that it did not make is not looked at."""
+    pending = [""]
+    while pending:
+        folder = pending.pop()
+        names = own.get(folder, set())
+        with os.scandir(out / folder) as entries:
+            for entry in entries:
+                path = posixpath.join(folder, entry.name)
+                if not folder and entry.name in (MARKER, *_KEPT):
+                    continue
+                if entry.name not in names:
+                    yield path
+                elif entry.is_dir(follow_symlinks=False):
+                    pending.append(path)
 
 
 @contextmanager
@@ -67,7 +88,7 @@ def building(out: Path) -> Iterator[Path]:
         _mark(partial)
         _swap(partial, out)
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno in DISK_FULL:
             raise XrefError(
                 f"{out}: the disk is full; free space, or name an --out elsewhere", ExitCode.UNUSABLE_INPUT
             ) from error
@@ -99,9 +120,12 @@ def _alive(pid: int) -> bool:
 
 
 def _mark(folder: Path) -> None:
-    names = sorted(entry.name for entry in folder.iterdir())
-    marker = {"xref-site": 1, "entries": names}
-    (folder / MARKER).write_text(json.dumps(marker, indent=1) + "\n", encoding="utf-8")
+    folders = {}
+    for path, inner, files in os.walk(folder):
+        relative = Path(path).relative_to(folder).as_posix()
+        folders["" if relative == "." else relative] = sorted([*inner, *files])
+    text = json.dumps({"xref-site": _FORMAT, "folders": folders}, separators=(",", ":"))
+    (folder / MARKER).write_text(text + "\n", encoding="utf-8")
 
 
 def _swap(partial: Path, out: Path) -> None:

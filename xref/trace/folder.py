@@ -61,9 +61,15 @@ def headers(db: Path) -> Iterator[tuple[Path, dict[str, Any] | XrefError]]:
     """Each run file with its header, or with what is wrong with it."""
     for path in run_files(db):
         try:
-            yield path, read_header(path)
+            header = read_header(path)
         except XrefError as error:
             yield path, error
+            continue
+        if header["id"] == path.name:
+            yield path, header
+        else:
+            words = f"{path} holds the run {header['id']}: give the file that name, or delete it"
+            yield path, XrefError(words, ExitCode.UNUSABLE_INPUT)
 
 
 def import_run(db: Path, source: Path) -> Path:

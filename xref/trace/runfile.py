@@ -11,6 +11,7 @@ import json
 import os
 import re
 import zlib
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -278,11 +279,15 @@ def _lines(run: RunFile) -> Iterator[str]:
 
 
 def read_header(path: Path) -> dict[str, Any]:
-    """The header alone. Raises `XrefError` (exit code 5) like `read_run`; that the rest is whole is not checked."""
+    """The header alone. Raises `XrefError` (exit code 5) like `read_run`; of the rest only the end is looked for."""
     with _troubles(path):
-        for line in _text_lines(path):
-            return _check_header(json.loads(line))
-    raise _damaged(path, "it is empty")
+        lines = _text_lines(path)
+        first = next(lines, "null")
+        header = _check_header(json.loads(first))
+        last = deque(lines, maxlen=1)
+        if not last or not last[0].startswith('{"end"'):
+            raise EOFError
+        return header
 
 
 def read_run(path: Path) -> RunFile:

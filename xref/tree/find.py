@@ -107,7 +107,10 @@ def find_tree(path: Path, only: Sequence[str] = ()) -> Tree:
     commit, tag = gitfiles.head(root)
     version = _version(root, project, tag)
     era, includes_ffi = _era(root, files)
-    headers = find_headers(root, project, version, project == "tvm-ffi" or includes_ffi, walk.vendored)
+    headers = find_headers(
+        root, project, version, needs_ffi=project == "tvm-ffi" or includes_ffi, vendored=walk.vendored,
+        has_cpp=any(file.kind in ("unit", "header") and not file.skip for file in files),
+    )  # fmt: skip
     missing = gitfiles.missing_submodules(root)
     chosen = [file for file in files if _matches(file.path, only)]
     if not any(not file.skip for file in chosen):
@@ -133,6 +136,11 @@ def _checked_root(path: Path) -> Path:
         ) from error
     if not root.is_dir():
         raise XrefError(f"{path} is not a folder: give the folder of a TVM checkout", ExitCode.UNUSABLE_INPUT)
+    try:
+        str(root).encode()
+    except UnicodeEncodeError:
+        words = f"{path}: the folder's path is not UTF-8, which an index cannot hold: rename it"
+        raise XrefError(words, ExitCode.UNUSABLE_INPUT) from None
     if not os.access(root, os.R_OK | os.X_OK):
         raise XrefError(f"{path} cannot be read: change its permissions", ExitCode.UNUSABLE_INPUT)
     return root

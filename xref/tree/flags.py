@@ -99,12 +99,15 @@ def cpp_standard(version: str, cmake_text: str) -> str:
     return "c++20" if _release(version) >= (0, 26) else "c++17"
 
 
-def find_headers(root: Path, project: str, version: str, needs_ffi: bool, vendored: Iterable[str] = ()) -> Headers:
+def find_headers(
+    root: Path, project: str, version: str, *, needs_ffi: bool, has_cpp: bool = True, vendored: Iterable[str] = ()
+) -> Headers:
     """The include folders that exist and hold something, and how to get the headers that do not.
 
-    `needs_ffi`: the tree's sources include tvm/ffi. When its headers or dlpack.h are missing, those of an installed
-    tvm_ffi package (never imported), or of $XREF_TVM_FFI_INCLUDE, come last. `vendored`: tree-relative folders of
-    third-party code, which for an "other" project are searched for a TVM, for tvm-ffi and for include folders.
+    `needs_ffi`: the tree's sources include tvm/ffi; `has_cpp`: it has C++ at all. When tvm-ffi's headers or dlpack.h
+    are missing, those of an installed tvm_ffi package (never imported), or of $XREF_TVM_FFI_INCLUDE, come last.
+    `vendored`: tree-relative folders of third-party code, which for an "other" project are searched for a TVM, for
+    tvm-ffi and for include folders.
     """
     found_dirs = [root / name for name in _INCLUDE_DIRS]
     if project == "other":
@@ -117,7 +120,9 @@ def find_headers(root: Path, project: str, version: str, needs_ffi: bool, vendor
         for header in (_FFI_HEADER, _DLPACK_HEADER)
         if not any(Path(folder, header).is_file() for folder in folders)
     ]
-    if not needs_ffi:
+    if not has_cpp:
+        missing = []
+    elif not needs_ffi:
         missing = [header for header in missing if header == _DLPACK_HEADER and project != "other"]
     if not missing:
         return Headers(tuple(folders), ())
@@ -127,7 +132,8 @@ def find_headers(root: Path, project: str, version: str, needs_ffi: bool, vendor
     package = _installed_ffi()
     if package is None:
         return Headers(
-            tuple(folders), (f"{what} missing in the tree, so that most C++ files will not parse: {remedy}",)
+            tuple(folders),
+            (f"{what} missing in the tree, so that C++ files which include it parse only in part: {remedy}",),
         )
     found, origin, release = package
     note = f"{what} missing in the tree; taken from {origin}, tvm-ffi {release or 'of unknown version'}"

@@ -157,18 +157,31 @@ def _delete(run_id: str, db: Path) -> int:
     help="Lines of each list; 0 for all.",
     show_default=f"{_TEXT_LIMIT}, all with --json",
 )
+@click.option(
+    "--export",
+    type=click.Choice(("chrome", "speedscope")),
+    help="Write the passes as a timeline, for chrome://tracing and Perfetto, or speedscope.app; to standard output.",
+)
+@click.option(
+    "--ir", metavar="SEQ", type=click.IntRange(min=0), help="The module before and after this pass, as a diff."
+)
 @_json_option
 @_db_option
-def run(run_id: str | None, source: Path | None, limit: int | None, as_json: bool, db: Path) -> int:  # fmt: skip
+def run(
+    run_id: str | None, source: Path | None, limit: int | None, export: str | None, ir: int | None, as_json: bool,
+    db: Path,
+) -> int:  # fmt: skip
     """Show a run: what ran, what it joined to, its passes, its hottest calls. Without ID, the newest.
 
     \b
     xref run
     xref run 20260102-030405-conv2d --json
     xref run --import run-of-a-colleague
+    xref run --export speedscope > passes.json
+    xref run --ir 12
     """
     from xref.trace.folder import existing_run, import_run
-    from xref.trace.report import joined_in, run_lines, run_object
+    from xref.trace.report import joined_in, run_lines, run_object, text_lines
     from xref.trace.runfile import read_run
 
     if source is not None:
@@ -180,7 +193,13 @@ def run(run_id: str | None, source: Path | None, limit: int | None, as_json: boo
         path = existing_run(db, run_id) if run_id is not None else _newest(db)
     recorded = read_run(path)
     joined = joined_in(db, recorded.id)
-    if as_json:
+    if export is not None:
+        from xref.trace.export import export as exported
+
+        write_json(exported(recorded, export))
+    elif ir is not None:
+        write_lines(text_lines(recorded, ir))
+    elif as_json:
         write_json(run_object(recorded, joined, limit or 0))
     else:
         write_lines(run_lines(recorded, joined, db.exists(), _TEXT_LIMIT if limit is None else limit))

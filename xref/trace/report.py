@@ -6,14 +6,15 @@ import shlex
 import sqlite3
 from collections import defaultdict
 from contextlib import closing
+from difflib import unified_diff
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xref.model import XrefError
+from xref.model import ExitCode, XrefError
 from xref.store import open_index
 from xref.trace.collect import counts
 from xref.trace.folder import headers
-from xref.trace.runfile import Code, RunFile
+from xref.trace.runfile import Code, NativeCall, RunFile
 
 Object = dict[str, Any]
 _KINDS = ("python", "ffi", "callback", "native")
@@ -113,8 +114,9 @@ def run_object(run: RunFile, joined: Joined | None, limit: int) -> Object:
         "counts": counts(run),
         "joined": None,
         "passes": [
-            {"process": row.process, "depth": row.depth, "name": row.name, "opt_level": row.opt_level,
-             "start_ns": row.start, "duration_ns": row.ns}
+            {"process": row.process, "seq": row.seq, "depth": row.depth, "name": row.name, "opt_level": row.opt_level,
+             "start_ns": row.start, "duration_ns": row.ns, "changed": _CHANGED_JSON[row.changed],
+             "before": row.before, "after": row.after}
             for row in run.passes
         ],
         "ffi": [
@@ -125,6 +127,16 @@ def run_object(run: RunFile, joined: Joined | None, limit: int) -> Object:
             {"caller": _code_text(run, caller), "line": line, "callee": _code_text(run, callee), "calls": calls}
             for caller, line, callee, calls in _hot_python(run, limit)
         ],
+        "tensors": [
+            {"name": name, "site": site, "same": same, "different": different, "passed": passed, "made": made}
+            for name, site, same, different, passed, made in _tensor_sites(run)
+        ],
+        "native": [
+            {"caller": _machine_code(run, row.caller), "callee": _machine_code(run, row.callee), "calls": row.calls,
+             "instructions": row.instructions}
+            for row in _hot_native(run, limit)
+        ],
+        "texts": [text.text for text in run.texts],
     }  # fmt: skip
     if joined is not None:
         result["joined"] = {
@@ -156,6 +168,47 @@ def _hot_python(run: RunFile, limit: int) -> list[tuple[Code, int, Code, int]]:
     return [(run.codes[row.caller], row.line, run.codes[row.callee], row.calls) for row in rows[: limit or None]]
 
 
+def _hot_native(run: RunFile, limit: int) -> list[NativeCall]:
+    """The calls between C++ functions in which the most instructions were executed, callees included."""
+    return sorted(run.native, key=lambda row: (-row.instructions, row.caller, row.callee))[: limit or None]
+
+
+def _machine_code(run: RunFile, number: int) -> str:
+    function = run.functions[number]
+    if function.kind == "symbol":
+        return function.name
+    place = f"0x{function.address:x} of {function.library}"
+    return place if function.kind == "address" else f"{function.name} ({function.kind}, {place})"
+
+
+def _tensor_sites(run: RunFile) -> list[tuple[str, str, int, int, int, int]]:
+    """Name of the function, site, and what became of the memory of its tensors; sites of the run's own code first."""
+    found = []
+    for row in run.tensors:
+        site = "inside the FFI call" if row.via is not None else "no Python frame"
+        if row.caller is not None:
+            site = f"{_code_text(run, run.codes[row.caller])}, line {row.line}"
+        found.append((run.keys[row.key].name, site, row.same, row.different, row.passed, row.made))
+    return sorted(found, key=lambda item: (item[1], item[0]))
+
+
+def text_lines(run: RunFile, seq: int) -> list[str]:
+    """What the pass with this number in its process did to its module, as a unified diff of the two texts.
+
+    Raises `XrefError` (exit code 1) when there is no such pass, or its run has no texts.
+    """
+    row = next((row for row in run.passes if row.seq == seq), None)
+    if row is None:
+        raise XrefError(f"run {run.id} has no pass {seq}: `xref run {run.id} --json` lists them", ExitCode.NOTHING)
+    if row.before is None or row.after is None:
+        message = f"run {run.id} has no text of pass {seq}, {row.name}: record it with `xref trace --ir`"
+        raise XrefError(message, ExitCode.NOTHING)
+    before, after = (run.texts[number].text.splitlines() for number in (row.before, row.after))
+    if before == after:
+        return [f"{row.name} did not change the module:", *before]
+    return list(unified_diff(before, after, f"before {row.name}", f"after {row.name}", lineterm="", n=10))
+
+
 def _code_text(run: RunFile, code: Code) -> str:
     file = run.files[code.file]
     return f"{file.relative or file.path}:{(code.qualname or code.name).replace('.<locals>', '')}"
@@ -174,7 +227,7 @@ def run_lines(run: RunFile, joined: Joined | None, has_index: bool, limit: int) 
         "recorded",
         *_recorded_lines(numbers, header["recorded"]),
         *_joined_lines(joined, has_index, "; ".join(header["notes"])),
-        f"passes ({len(run.passes)})",
+        f"passes ({len(run.passes)}; duration, number, * for those that changed the module)",
         *_pass_lines(run, limit),
         "FFI functions by time, everything inside them included",
         *(
@@ -185,23 +238,43 @@ def run_lines(run: RunFile, joined: Joined | None, has_index: bool, limit: int) 
     ]
     for caller, line, callee, calls in _hot_python(run, limit):
         lines.append(f"  {calls:>7}x  {_code_text(run, caller)}, line {line} -> {_code_text(run, callee)}")
+    return [*lines, *_tensor_lines(run, limit), *_native_lines(run, limit)]
+
+
+def _tensor_lines(run: RunFile, limit: int) -> list[str]:
+    if not run.tensors:
+        return []
+    lines = ["tensors across the FFI, by site: calls that kept the memory, took other memory, got it, made it"]
+    rows = _tensor_sites(run)
+    for name, site, same, different, passed, made in rows[: limit or None]:
+        numbers = (("same", same), ("different", different), ("passed", passed), ("made", made))
+        told = ", ".join(f"{word} {number}" for word, number in numbers if number)
+        lines.append(f"  {name or '(no name)'}: {told}  at {site}")
     return lines
 
 
-def _ffi_lines(run: RunFile, limit: int) -> list[str]:
-    return [
-        f"  {_ms(ns)}  {calls:>7}x  {name or '(no name)'}{_KIND_TEXT[kind]}"
-        for name, kind, calls, ns in _hot_ffi(run, limit)
-    ]
+def _native_lines(run: RunFile, limit: int) -> list[str]:
+    if not run.native:
+        return []
+    lines = ["C++ calls by instructions executed, everything inside them included"]
+    for row in _hot_native(run, limit):
+        callee, caller = _machine_code(run, row.callee), _machine_code(run, row.caller)
+        lines.append(f"  {row.instructions:>13,}  {row.calls:>7}x  {caller} -> {callee}")
+    return lines
 
 
 _KIND_TEXT = {"global": "", "method": " (method)", "returned": " (a function that it returned)", "unknown": ""}
 
 
 def _recorded_lines(numbers: dict[str, int], recorded: Object) -> list[str]:
-    how = {"python": recorded.get("python"), "ffi": recorded.get("ffi") or "not recorded", "callback": "", "": ""}
+    how = {
+        "python": recorded.get("python"),
+        "ffi": recorded.get("ffi") or "not recorded",
+        "callback": "",
+        "native": recorded.get("native"),
+    }
     lines = []
-    for kind in ("python", "ffi", "callback"):
+    for kind in ("python", "ffi", "callback", *(["native"] if numbers["native_edges"] else [])):
         by = f", by {how[kind]}" if how[kind] else ""
         lines.append(f"  {kind:<9}{numbers[f'{kind}_edges']:>8} edges {numbers[f'{kind}_calls']:>10} calls{by}")
     return lines
@@ -230,10 +303,14 @@ def _joined_lines(joined: Joined | None, has_index: bool, notes: str) -> list[st
 def _pass_lines(run: RunFile, limit: int) -> list[str]:
     ordered = sorted(run.passes, key=lambda row: (row.process, row.start, row.seq))
     shown = ordered[: limit or None]
-    lines = [f"  {_ms(row.ns)}  {'  ' * row.depth}{row.name}" for row in shown]
+    lines = [f"  {_ms(row.ns)} {row.seq:>4}{_CHANGED[row.changed]} {'  ' * row.depth}{row.name}" for row in shown]
     return lines + (
         [f"  ... {len(ordered) - len(shown)} more (--limit 0 shows all)"] if len(shown) < len(ordered) else []
     )
+
+
+_CHANGED_JSON = {None: None, 0: False, 1: True}
+_CHANGED = {None: " ", 0: " ", 1: "*"}
 
 
 def _ms(ns: int | None) -> str:

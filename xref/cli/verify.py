@@ -52,28 +52,57 @@ def _names(what: str, names: list[str], limit: int | None) -> Iterator[str]:
 @click.option(
     "--python",
     metavar="PYTHON",
-    default=sys.executable,
     show_default="the one that runs xref",
     help="The interpreter that has TVM; it need not have xref.",
 )
+@click.option("--runs", is_flag=True, help="Compare with what recorded runs observed instead.")
+@click.option("--run", "chosen", multiple=True, metavar="ID", help="Of --runs: this run only; may be given again.")
 @click.option(
     "--limit", type=click.IntRange(min=0), metavar="N", help="Names of each kind; 0 for all.", show_default="10"
 )
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object (docs/cli.md).")
 @click.option("--db", type=FilePath(dir_okay=False, path_type=Path), default=default_db,
               show_default="$XREF_DB, else data/xref.db", help="The index.")  # fmt: skip
-def verify(python: str, limit: int | None, as_json: bool, db: Path) -> int:
+def verify(
+    python: str | None, runs: bool, chosen: tuple[str, ...], limit: int | None, as_json: bool, db: Path
+) -> int:  # fmt: skip
     """Compare the index with the registries of an installed TVM: what each has that the other lacks, and why.
 
-    Exit code 1 when the TVM has registered anything that the index does not know.
+    With --runs, compare it with recorded runs: which of the calls that happened between its symbols it contains, by
+    kind and evidence, and which it lacks, and why.
+
+    \b
+    xref verify --python ~/venv/bin/python
+    xref verify --runs
+
+    Exit code 1 when the TVM has registered anything that the index does not know, or no run is known.
     """
     from xref.store import open_index
     from xref.verify.run import verify as run
 
+    shown = _SHOWN if limit is None else limit or None
+    if runs or chosen:
+        if python is not None:
+            raise click.UsageError("--python compares with an installed TVM, --runs with recorded runs: give one")
+        return _verify_runs(db, chosen, shown, as_json)
     with closing(open_index(db)) as connection:
-        result = run(connection, python)
+        result = run(connection, python or sys.executable)
     if as_json:
         write_json({"schema": 1, "complete": result.is_complete} | asdict(result))
     else:
-        write_lines(_lines(result, _SHOWN if limit is None else limit or None))
+        write_lines(_lines(result, shown))
     return ExitCode.DONE if result.is_complete else ExitCode.NOTHING
+
+
+def _verify_runs(db: Path, chosen: tuple[str, ...], limit: int | None, as_json: bool) -> int:
+    from xref.store import open_index
+    from xref.verify.recall import measure
+    from xref.verify.recall_report import recall_lines, recall_object
+
+    with closing(open_index(db)) as connection:
+        recalls = measure(connection, chosen)
+    if as_json:
+        write_json(recall_object(recalls))
+    else:
+        write_lines(recall_lines(recalls, limit))
+    return ExitCode.DONE

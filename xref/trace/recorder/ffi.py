@@ -251,8 +251,13 @@ class Names:
     """Handle -> name of the functions that tvm_ffi knows by name."""
 
     def __init__(self) -> None:
-        # What shim.c records under these: an exchange of a tensor by DLPack, which no registered function makes.
-        self._known: dict[int, Name] = {1: ("method", "from_dlpack"), 2: ("method", "to_dlpack")}
+        # What shim.c records under these: an exchange of a tensor by DLPack, which no registered function makes, and
+        # what "returned" a function that Python code handed to tvm_ffi.
+        self._known: dict[int, Name] = {
+            1: ("method", "from_dlpack"),
+            2: ("method", "to_dlpack"),
+            3: ("global", "TVMFFIFunctionCreate"),
+        }
 
     def read(self) -> None:
         """Read the registry as it is now; what was known stays known. Raises what tvm_ffi raises."""

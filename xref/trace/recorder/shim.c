@@ -59,6 +59,7 @@ struct any {
 enum tensor { SAME, DIFFERENT, PASSED, MADE };
 #define FROM_DLPACK ((void *)1)
 #define TO_DLPACK ((void *)2)
+#define CREATED ((void *)3)
 
 /* A call that has not returned yet: its number, the Python frame that made it, and the function. */
 struct open_call {
@@ -281,6 +282,17 @@ EXPORT int TVMFFITensorToDLPackVersioned(void *from, void **out) {
   if (!real) real = (to_type)find_real("TVMFFITensorToDLPackVersioned", (void *)TVMFFITensorToDLPackVersioned);
   int code = real(from, out);
   if (!code) note_exchange(TO_DLPACK, DATA_OF_TENSOR(from), DATA_OF_VERSIONED(*out));
+  return code;
+}
+
+/* A Python function that becomes one of tvm_ffi, so that C++ can call it. */
+typedef int (*create_type)(void *, void *, void *, void **);
+
+EXPORT int TVMFFIFunctionCreate(void *self, void *safe_call, void *deleter, void **out) {
+  static create_type real;
+  if (!real) real = (create_type)find_real("TVMFFIFunctionCreate", (void *)TVMFFIFunctionCreate);
+  int code = real(self, safe_call, deleter, out);
+  if (!code && recording) note_origin(*out, CREATED);
   return code;
 }
 

@@ -268,7 +268,7 @@ class Recorder:
             if count:
                 yield ["ffi", *site, count, ns]
             if any(tensors):
-                yield ["tensor", *site[:-1], *tensors]
+                yield ["tensor", *site, *tensors]
 
 
 class _Table:

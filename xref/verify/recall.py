@@ -20,6 +20,7 @@ _CONSTRUCTORS = ("__init__", "__new__", "__call__")
 _NO_CALL = "the index has no call there: an operator, a property, a decorator, or code that it cannot see"
 _SPECIAL = "a special method, which Python itself calls for an operator, a built-in function or a statement"
 _BINDING = "made inside the binding, to convert an argument or a result"
+_COUNTING = "in tvm_ffi's templates and reference counting, which code calls without writing it"
 _NO_SITE = "the line is not known"
 _FAR = "another call of this line is in the index"
 
@@ -170,12 +171,14 @@ class _Static:
         """The row of an observed call that is not there."""
         names = dict(self._db.execute("SELECT id, qualname FROM symbols WHERE id IN (?, ?)", (caller, edge.callee)))
         callee = names.get(edge.callee, "")
-        reason = self._reason(edge, callee.rpartition(".")[2])
+        reason = self._reason(edge, callee, callee.rpartition(".")[2])
         return Missing(edge.kind, names.get(caller, ""), callee, edge.path, edge.line, edge.calls, reason)
 
-    def _reason(self, edge: _Edge, callee: str) -> str:
+    def _reason(self, edge: _Edge, owner: str, callee: str) -> str:
         if edge.kind == "python" and callee.startswith("__") and callee not in _CONSTRUCTORS:
             return _SPECIAL
+        if edge.kind == "native" and owner.startswith("tvm::ffi::"):
+            return _COUNTING
         if not edge.path:
             return _NO_SITE
         site = (edge.path, edge.line)

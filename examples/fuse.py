@@ -8,11 +8,11 @@ Needs TVM with `tvm.relax`.
 
 What a reader will see in the trace:
 
-- four passes one after another, each on its own: LegalizeOps gives every operator a loop nest, AnnotateTIROpPattern says
-  of each what kind it is (elementwise, broadcast, ...), FuseOps puts operators that may be fused into one relax function
-  with the attribute `Primitive`, FuseTIR makes one loop nest of each such function;
-- `relax.transform.FuseOps` and `relax.transform.FuseTIR` only make a pass: the work is inside `transform.RunPass`, which
-  has all of the time;
+- four passes one after another, each on its own: LegalizeOps gives every operator a loop nest, AnnotateTIROpPattern
+  says of each what kind it is (elementwise, broadcast, ...), FuseOps puts operators that may be fused into one relax
+  function with the attribute `Primitive`, FuseTIR makes one loop nest of each such function;
+- `relax.transform.FuseOps` and `relax.transform.FuseTIR` only make a pass: the work is inside `transform.RunPass`,
+  which has all of the time;
 - C++ calls back into Python for LegalizeOps, whose rules are Python functions; for the other passes it never does;
 - with --native: `FuseOps` calls `GraphCreator::Create` and `OperatorFusor::Transform`; `FuseTIR` makes a
   `FusedTIRConstructor` for each group.

@@ -38,11 +38,11 @@ def from_torch() -> tvm.IRModule:
 
 def from_onnx() -> tvm.IRModule:
     """The same, written down as an ONNX graph."""
-    import numpy
+    import numpy as np
     from onnx import TensorProto, helper, numpy_helper
     from tvm.relax.frontend.onnx import from_onnx as load
 
-    weight = numpy_helper.from_array(numpy.ones((8, 4), dtype="float32"), "weight")
+    weight = numpy_helper.from_array(np.ones((8, 4), dtype="float32"), "weight")
     nodes = [helper.make_node("MatMul", ["x", "weight"], ["y"]), helper.make_node("Relu", ["y"], ["z"])]
     graph = helper.make_graph(
         nodes,

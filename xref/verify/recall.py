@@ -22,7 +22,7 @@ _SPECIAL = "a special method, which Python itself calls for an operator, a built
 _BINDING = "made inside the binding, to convert an argument or a result"
 _COUNTING = "in tvm_ffi's templates and reference counting, which code calls without writing it"
 _NO_SITE = "the line is not known"
-_FAR = "another call of this line is in the index"
+_FAR = "the line's own call is in the index, not what is called in turn: a decorator, a returned function, a hook"
 
 
 class Missing(NamedTuple):

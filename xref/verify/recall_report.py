@@ -36,7 +36,7 @@ def recall_lines(recalls: dict[str, Recall], limit: int | None) -> Iterator[str]
     yield "observed calls between symbols of the index, and how many of them it contains"
     for kind, one in recalls.items():
         evidence = ", ".join(f"{word} {number:,}" for word, number in one.evidence.most_common())
-        share = f"{one.found:,} of {one.observed:,} ({100 * one.share:.1f} %)"
+        share = f"{one.found:,} of {one.observed:,}" + (f" ({100 * one.share:.1f} %)" if one.observed else "")
         yield f"  {kind:9} {share}{': ' if evidence else ''}{evidence}"
         yield f"            {_WHAT[kind]}"
         if one.inlined:

@@ -124,3 +124,18 @@ def test_a_module_that_two_namespaces_fill_may_mean_either(tmp_path: Path) -> No
     }
     uses = _facts(tmp_path, files, "python/tvm/use.py").key_uses
     assert [(use.name, use.candidates) for use in uses] == [("a.g", "a.g|b.g")]
+
+
+def test_a_stored_function_whose_name_is_completed_at_run_time_runs_any_of_that_prefix(tmp_path: Path) -> None:
+    """tvm/tirx/build.py:130: the only road from tvm.compile to a code generator."""
+    code = (
+        "import tvm_ffi\n"
+        "def build(mod, target):\n"
+        "    name = 'target.build.' + target.kind.name\n"
+        "    run = tvm_ffi.get_global_func(name)\n"
+        "    return run(mod, target)\n"
+    )
+    assert _keys(tmp_path, {"python/tvm/build.py": code}, "python/tvm/build.py") == {
+        ("ffi", "target.build.*", False, False),
+        ("ffi", "target.build.*", True, False),
+    }

@@ -246,13 +246,20 @@ def test_path_goes_from_python_to_cpp(db: sqlite3.Connection) -> None:
     assert answer_object(answer)["hops"][0]["via"] == KEY
 
 
+def test_a_class_whose_construction_is_not_reached_is_reached_through_its_methods(db: sqlite3.Connection) -> None:
+    """Factories, static methods and objects on the stack: a reader asks for the class all the same."""
+    answer = run(db, "path", ("tvm::relax::FuseTIR", "TIRFuseMutator"), Options(max_hops=1))
+    assert text_of(answer).startswith("1 call")
+    assert "TIRFuseMutator::Transform" in text_of(answer)
+
+
 def test_no_path_says_so(db: sqlite3.Connection) -> None:
     answer = ask(db, "path from TIRFuseMutator::Transform to tvm.relax.transform.FuseTIR")
     assert answer.exit_code == 1
     text = text_of(answer)
     assert text.startswith("no path: all 5 symbols that the first leads to were searched, the second is none of them\n")
     assert f"    {FUSE_TIR_CC}:101  MyCollectBuffersOf(x)  (dependent on a template parameter)" in text
-    assert text_of(run(db, "path", ("FuseTIR", "TIRFuseMutator"), Options(max_hops=1))).startswith(
+    assert text_of(run(db, "path", ("tvm.relax.transform.FuseTIR", "TIRFuseMutator"), Options(max_hops=1))).startswith(
         "no path: none within 1 calls (--max-hops)"
     )
     assert "same symbol" in text_of(ask(db, "path from TIRFuseMutator to TIRFuseMutator"))

@@ -287,12 +287,12 @@ class KeyCollector:
     def _stored_functions(self) -> None:
         """`f = get_global_func("n")` or `f = _ffi_api.n`, the name's only assignment: each `f(...)` runs the key."""
         context = self._context
-        stored: dict[tuple[int, str], tuple[str, bool]] = {}
+        stored: dict[tuple[int, str], tuple[list[str], bool]] = {}
         for scope in context.walk.scopes:
             for name, values in scope.stores.items():
-                key = self._stored_key(values[0], scope) if len(values) == 1 and values[0] is not None else None
-                if key:
-                    stored[id(scope), name] = key
+                keys = self._stored_keys(values[0], scope) if len(values) == 1 and values[0] is not None else None
+                if keys is not None and keys[0]:
+                    stored[id(scope), name] = keys
         if not stored:
             return
         for call, scope in context.walk.calls:
@@ -301,19 +301,20 @@ class KeyCollector:
             _, owner = context.resolver.binding(call.func.id, scope)
             known = stored.get((id(owner), call.func.id)) if owner is not None else None
             if known:
-                stored_key, optional = known
+                looked_up, optional = known
                 line, column = context.position(call.func)
-                use = python_ffi.attribute_use(stored_key, line, column, scope.symbol, called=True, optional=optional)
-                self._facts.uses.append(use)
+                for key in looked_up:
+                    use = python_ffi.attribute_use(key, line, column, scope.symbol, called=True, optional=optional)
+                    self._facts.uses.append(use)
 
-    def _stored_key(self, value: ast.expr, scope: Scope) -> tuple[str, bool] | None:
-        """The key that the value looks up, and whether the look-up says that there may be none."""
+    def _stored_keys(self, value: ast.expr, scope: Scope) -> tuple[list[str], bool] | None:
+        """The keys, or prefixes of keys (`target.build.*`), that the value looks up, and whether there may be none."""
         if isinstance(value, ast.Attribute):
             target = self._context.resolver.resolve(value, scope)
-            return (target.name, False) if target is not None and target.kind == "ffi" else None
+            return ([target.name], False) if target is not None and target.kind == "ffi" else None
         if isinstance(value, ast.Call):
             target = self._context.resolver.resolve(value.func, scope)
             if target is not None and among(target.dotted, python_ffi.GET_FORMS) and value.args:
-                name = literal(value.args[0])
-                return (name, python_ffi.allows_missing(value)) if name else None
+                names = python_ffi.names_of(self._values(value.args[0], scope))
+                return names, python_ffi.allows_missing(value)
         return None

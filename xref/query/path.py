@@ -40,13 +40,18 @@ def find_path(
     evidence: Collection[str] | None,
     max_hops: int,
 ) -> PathAnswer:
-    """A shortest chain between two names. A class begins with any of its methods and ends with its construction."""
+    """A shortest chain between two names. A class begins with any of its methods, and ends with its construction or,
+    where none is known, with any of its methods: a class is used by whoever calls one."""
     sources = {id_ for symbol in start for id_ in callable_ids(db, symbol, members=True)}
     targets = {id_ for symbol in goal for id_ in callable_ids(db, symbol)} - sources
     if not targets:
         return PathAnswer(start, goal, Search(), why_none="both names mean the same symbol")
     kinds = None if evidence is None else {*evidence, ENCLOSES}
     search = shortest_path(db, sources, targets, max_hops=max_hops, evidence=kinds)
+    if not search.hops:
+        members = {id_ for symbol in goal for id_ in callable_ids(db, symbol, members=True)} - sources
+        if members != targets:
+            search = shortest_path(db, sources, members, max_hops=max_hops, evidence=kinds)
     answer = PathAnswer(start, goal, search)
     if search.hops:
         answer.names = symbol_rows(db, (id_ for hop in search.hops for id_ in (hop.caller, hop.callee)))

@@ -64,15 +64,20 @@ def _look_up(site: Site, facts: KeyFacts) -> None:
         return
     optional = is_true(site.argument(1, "allow_missing"))
     line, column = site.position(argument)
-    for value in site.values(argument):
-        name = literal(value)
-        if name is None:
-            prefix = literal_prefix(value)
-            if not prefix:
-                continue
-            name = f"{prefix}*"
+    for name in names_of(site.values(argument)):
         binding = CALL if site.called else ""
         facts.uses.append(KeyUse(REGISTRY, name, PYTHON, line, column, site.within, site.called, optional, binding))
+
+
+def names_of(values: list[ast.expr]) -> list[str]:
+    """The names that expressions give, with a final `*` where one goes on at run time."""
+    names = []
+    for value in values:
+        name = literal(value)
+        prefix = literal_prefix(value) if name is None else ""
+        if name is not None or prefix:
+            names.append(name if name is not None else f"{prefix}*")
+    return names
 
 
 def _register(site: Site, facts: KeyFacts) -> None:

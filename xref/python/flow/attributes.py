@@ -323,7 +323,9 @@ class Attributes(Containers):
         elif source == NOTHING or name is None:
             return
         elif kind == KLASS:
-            self.graph.flow(source, self.classes.add(self.classes.all[first], name))
+            klass = self.classes.all[first]
+            if not (name.startswith("__") and name in klass.code.names):  # what installs special methods spares these
+                self.graph.flow(source, self.classes.add(klass, name))
         elif kind == MODULE:
             self.graph.flow(source, self.program.member(first, name))
             file = self.program.modules.get(first)

@@ -14,7 +14,9 @@ from xref.python.flow.summary import (
     ATTR,
     CALL,
     CLASS,
+    CLASS_DECORATION,
     FUNC,
+    FUNCTION_DECORATION,
     HINT,
     IMPORT,
     INSTANCE,
@@ -458,7 +460,7 @@ class Builder(Expressions):
         self._breaks, self._continues = breaks, continues
         value = outer.node()
         outer.add(FUNC, value, inner.number, defaults, "setter" if accessor.endswith("setter") else form)
-        value = self._decorate(calls, value)
+        value = self._decorate(calls, value, FUNCTION_DECORATION)
         if any(name in _OVERLOADS for name in names):
             return
         if accessor and outer.env is not None:
@@ -473,10 +475,10 @@ class Builder(Expressions):
     def _decorator_place(self, node: ast.expr) -> int:
         return self.start(node) if isinstance(node, ast.Call) else self.place(node)
 
-    def _decorate(self, calls: list[tuple[ast.expr, int, int]], value: int) -> int:
+    def _decorate(self, calls: list[tuple[ast.expr, int, int]], value: int, what: int) -> int:
         for _, callee, position in reversed(calls):
             made = self.code.node()
-            self.code.add(CALL, made, callee, (value,), (), (), (), position, True)
+            self.code.add(CALL, made, callee, (value,), (), (), (), position, what)
             value = made
         return value
 
@@ -496,7 +498,7 @@ class Builder(Expressions):
         line, byte = self.context.source.name_position(node)
         position = pack(line, self.context.source.column(line, byte))
         outer.add(CLASS, value, inner.number, bases, keywords, position)
-        self.bind(node.name, self._decorate(calls, value))
+        self.bind(node.name, self._decorate(calls, value, CLASS_DECORATION))
 
 
 def _item(node: ast.MatchMapping, key: ast.expr, subject: int, builder: Builder) -> ast.Subscript:

@@ -167,7 +167,7 @@ class Expressions:
         doubled = tuple(self.value(word.value) for word in node.keywords if not word.arg)
         update = self._updated_paths(node)
         target = code.node()
-        code.add(CALL, target, callee, tuple(positional), keywords, tuple(starred), doubled, position, False)
+        code.add(CALL, target, callee, tuple(positional), keywords, tuple(starred), doubled, position, 0)
         code.kill_paths("")
         if update and code.env is not None:
             code.env.update(update)

@@ -50,6 +50,7 @@ class Solver(Invoker):
         self.hints: list[tuple[int, int, tuple[tuple[int, int], ...]]] = []
         self.first_functions: dict[int, int] = {}
         """Code -> the function object of its first frame."""
+        self._decorated_classes: list[tuple[int, int]] = []
         self._results: list[tuple[int, int, int]] = []
         self.call_sites: list[Site] = []
         self._reflected: list[tuple[int, str, Site]] = []
@@ -228,11 +229,21 @@ class Solver(Invoker):
             tuple([(name, _at(node, frames)) for name, node in row[4] if node != NOTHING]) if row[4] else (),
             tuple([_at(node, frames) for node in row[5] if node != NOTHING]) if row[5] else (),
             tuple([_at(node, frames) for node in row[6] if node != NOTHING]) if row[6] else (),
-            callee, row[8],
+            callee, bool(row[8]),
         )  # fmt: skip
+        if row[8] == ops.CLASS_DECORATION:
+            made = self.graph.node()
+            self.graph.when(made, self._put_class, site.target)
+            site = site._replace(target=made)
+            self._decorated_classes.append((site.positional[0], frames[0] + row[1]))
         self.call_sites.append(site)
         if callee != NOTHING:
             self.graph.when(callee, self.invoke, site)
+
+    def _put_class(self, item: int, target: int) -> None:
+        """What a decorator makes of a class is a class: whatever else it may return belongs to other uses of it."""
+        if self.graph.kinds[item] == KLASS:
+            self.graph.put(target, item)
 
     def _iter(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
         if row[2] != NOTHING:
@@ -333,6 +344,9 @@ class Solver(Invoker):
         for site in self.call_sites:
             if site.is_decoration and site.positional[0] != NOTHING and not self.graph.held(site.target):
                 self.apply_flow(site.positional[0], site.target)
+        for given, target in self._decorated_classes:
+            if given != NOTHING and not self.graph.held(target):
+                self.apply_flow(given, target)
 
     def _declared_results(self) -> None:
         for _, result, declared in self._results:

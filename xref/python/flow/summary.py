@@ -26,7 +26,7 @@ ATTR = 5  # target, object, name, position
 SETATTR = 6  # object, name (None: computed), source, position
 SUB = 7  # target, object, constant key or None, key node, position
 SETSUB = 8  # object, constant key or None, key node, source, position
-CALL = 9  # target, callee, positional, keywords, starred, double-starred, position, is a decoration
+CALL = 9  # target, callee, positional, keywords, starred, double-starred, position, decoration (0: none)
 ITER = 10  # target, object, position, is async
 WITH = 11  # target, object, position, is async
 OPERATOR = 12  # target, position, names of methods to try, left, right
@@ -40,6 +40,9 @@ UNPACK = 19  # target, object, index, position: one of the values that an assign
 NAMED = 20  # target, object, node of the name, position: getattr with a name that is computed
 HINT = 21  # position, pairs (id of a caller, id of a decorated function that it names at the call)
 MATCH = 22  # target, object, name of the attribute at a position of a class pattern
+
+FUNCTION_DECORATION = 1
+CLASS_DECORATION = 2
 
 PRODUCING = frozenset({FUNC, CLASS, CONST, IMPORT, GLOBAL, ATTR, SUB, CALL, ITER, WITH, OPERATOR, SUPER, NEW, INSTANCE,
                        AWAIT, SLICE, UNPACK, NAMED, MATCH})  # fmt: skip

@@ -49,13 +49,15 @@ _FEW_UNITS = 8
 
 @dataclass(frozen=True)
 class IndexOptions:
-    """`path` is the tree, `db` the index; `jobs` worker processes; `only` globs of files; `force` rebuilds, and lets
+    """`path` is the tree, `db` the index; `jobs` worker processes; `only` globs of files; `also` folders
+    outside the usual scope; `force` rebuilds, and lets
     the index of another tree be replaced."""
 
     path: Path
     db: Path
     jobs: int = 2
     only: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
     force: bool = False
 
 
@@ -103,8 +105,8 @@ _ID, _LANG, _SHA256, _SIZE, _MTIME, _STATUS, _DETAIL, _GUARD = range(8)
 def run_index(options: IndexOptions, progress: Progress = lambda _done, _total, _label: None) -> IndexSummary:
     """Index a tree. Raises `XrefError`; on any failure, and on Ctrl-C, the old index stays as it was."""
     started = time.monotonic()
-    whole = find_tree(options.path)
-    tree = find_tree(options.path, options.only) if options.only else whole
+    whole = find_tree(options.path, also=options.also)
+    tree = find_tree(options.path, options.only, options.also) if options.only else whole
     identity = _identity(tree, options)
     known = _known_index(options, identity)
     with _scratch_folder() as scratch:
@@ -162,9 +164,12 @@ def _scratch_folder() -> Iterator[Path]:
 
 def _identity(tree: Tree, options: IndexOptions) -> dict[str, str]:
     """What facts depend on, the files aside: an index that was made from anything else is made anew."""
-    settings = json.dumps([tree.cpp_std, tree.include_dirs, tree.defines, tree.python_roots, options.only])
+    settings = json.dumps(
+        [tree.cpp_std, tree.include_dirs, tree.defines, tree.python_roots, options.only, options.also]
+    )
     return {
         "tree": str(tree.root),
+        "also": ",".join(options.also),
         "settings": hashlib.sha256(settings.encode("utf-8", "surrogateescape")).hexdigest(),
         "format": FORMAT,
         "xref": _package_version("xref"),

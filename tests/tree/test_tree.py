@@ -414,3 +414,15 @@ def test_a_cmake_file_outside_the_tree_is_not_read(tmp_path: Path) -> None:
     (root / "CMakeLists.txt").unlink()
     (root / "CMakeLists.txt").symlink_to(outside / "CMakeLists.txt")
     assert all(not file.guard for file in find_tree(root).files)
+
+
+def test_folders_outside_the_scope_are_indexed_when_asked_for(tmp_path: Path) -> None:
+    root = write(tvm(tmp_path), {"tests/python/test_a.py": "", "tests/cpp/a.cc": "", "apps/x/run.py": ""})
+    tree = find_tree(root, also=("tests/python", "./apps/"))
+    asked = {file.path: file.skip for file in tree.files if file.path.startswith(("tests", "apps"))}
+    assert asked["tests/python/test_a.py"] == asked["apps/x/run.py"] == ""
+    assert asked["tests/cpp/a.cc"]
+    with pytest.raises(XrefError) as error:
+        find_tree(root, also=("tests/nothing",))
+    assert error.value.exit_code == 2
+    assert "tests/nothing" in str(error.value)

@@ -58,7 +58,7 @@ def graph_files(plan: SitePlan) -> Iterator[Output]:
         "kind": [kinds.index(plan.names[id_].kind) for id_ in nodes],
         "lang": "".join(str(_LANGS.index(plan.names[id_].lang)) for id_ in nodes),
         "file": [plan.names[id_].file for id_ in nodes],
-        "quiet": "".join("1" if plan.names[id_].is_quiet else "0" for id_ in nodes),
+        "quiet": "".join("1" if _is_quiet(plan, id_) else "0" for id_ in nodes),
         "files": [file.path if urls.source_url(file.path) == f"source/{file.path}.html"
                   else [file.path, urls.source_url(file.path), urls.outline_url(file.path)] for file in plan.files],
         "evidence": [[kind, words[kind], STRENGTH.get(kind, 99)] for kind in KINDS],
@@ -67,6 +67,11 @@ def graph_files(plan: SitePlan) -> Iterator[Output]:
         "via": vias,
     }))  # fmt: skip
     yield Output(RAN, script_data(RAN, _ran(plan, number)))
+
+
+def _is_quiet(plan: SitePlan, id_: Id) -> bool:
+    """Whether a drawing leaves the symbol out at first: what is mostly implicit, and code outside the usual scope."""
+    return plan.names[id_].is_quiet or plan.names[id_].file in plan.away
 
 
 def _page_of(plan: SitePlan, id_: Id) -> str:

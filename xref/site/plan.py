@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import pickle
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -25,6 +25,7 @@ from xref.site.packing import Packing, pack
 from xref.site.sources import SourceFile, State, examine, tree_root
 from xref.site.walks import Walk, load_walks, walked
 from xref.store import open_index, read_meta
+from xref.tree.find import is_below
 
 
 class Run(NamedTuple):
@@ -65,6 +66,11 @@ class SitePlan:
     walks: list[Walk]
     key_states: dict[tuple[str, str], str]
     """(registry, name) -> letters of what is known of the key, see `keys.states`."""
+
+    @cached_property
+    def away(self) -> frozenset[int]:
+        """Positions of the files outside the usual scope (`xref index --also`): drawings leave them out at first."""
+        return _away(self.meta, self.files)
 
     @cached_property
     def files_at(self) -> dict[str, int]:
@@ -173,7 +179,9 @@ def make_plan(db_path: Path, only: Sequence[str] = ()) -> SitePlan:
             id_ for (id_,) in db.execute("SELECT DISTINCT symbol_id FROM key_defs WHERE registry = 'pass'") if id_
         }
         walks = load_walks(db, names, aliases, meta)
-        drawn = drawable.choose(names, graph, callers, callees, keyed, passes | set(walked(walks)), observed)
+        away = _away(meta, files)
+        near = {id_: name for id_, name in names.items() if name.file not in away} if away else names
+        drawn = drawable.choose(near, graph, callers, callees, keyed, passes | set(walked(walks)), observed)
         shown = dict(names)
         if only:  # symbols of the other files keep their names, and have no page
             elsewhere = {id_ for (id_,) in db.execute("SELECT id FROM symbols WHERE path IS NOT NULL")}
@@ -201,3 +209,8 @@ def _add_constructors(names: dict[Id, Name], callers: dict[Id, int]) -> None:
             parent = name.parent
             if parent in names and names[parent].kind in CONTAINERS and id_ in callers:
                 callers[parent] = callers.get(parent, 0) + callers[id_]
+
+
+def _away(meta: Mapping[str, str], files: Sequence[SourceFile]) -> frozenset[int]:
+    also = tuple(filter(None, meta.get("also", "").split(",")))
+    return frozenset(number for number, file in enumerate(files) if is_below(file.path, also)) if also else frozenset()

@@ -89,21 +89,28 @@ class Tree:
     notes: tuple[str, ...]
 
 
-def find_tree(path: Path, only: Sequence[str] = ()) -> Tree:
+def find_tree(path: Path, only: Sequence[str] = (), also: Sequence[str] = ()) -> Tree:
     """What the folder `path` holds. `only` restricts the files to those that match one of the globs (`*` crosses
-    slashes; a folder's name means all below it); what the tree is does not depend on it.
+    slashes; a folder's name means all below it); what the tree is does not depend on it. `also` are tree-relative
+    folders outside the usual scope (tests/python, apps) whose files are to be indexed as well.
 
     Raises `XrefError`: exit code 5 when there is no such folder, or no C++ and no Python in it; 2 when `only` leaves
-    no file.
+    no file, or a folder of `also` holds none.
     """
     root = _checked_root(path)
-    walk = _Walk(root)
+    walk = _Walk(root, tuple(folder.removeprefix("./").rstrip("/") for folder in also))
     project = _project(root)
     walk.run(project)
     files = sorted(walk.files, key=lambda file: file.path)
     if not any(not file.skip for file in files):
         raise XrefError(_nothing_found(root, files), ExitCode.UNUSABLE_INPUT)
     files = _with_guards(root, files)
+    for folder in walk.also:
+        if not any(is_below(file.path, (folder,)) and not file.skip for file in files):
+            raise XrefError(
+                f"--also {folder}: no source file below it in {root}; give folders of the tree, such as tests/python",
+                ExitCode.USAGE,
+            )
     commit, tag = gitfiles.head(root)
     version = _version(root, project, tag)
     era, includes_ffi = _era(root, files)
@@ -162,9 +169,17 @@ def _project(root: Path) -> str:
     return "tvm" if (root / "src/relax/ir").is_dir() or (root / "src/relay/ir").is_dir() else "other"
 
 
-def scope(path: str, project: str) -> str:
-    """Why the file `path` (tree-relative) of a `project` is not to be indexed, in words; "" when it is."""
+def is_below(path: str, folders: Sequence[str]) -> bool:
+    """Whether a tree-relative path lies in one of the folders."""
+    return any(path.startswith(f"{folder}/") for folder in folders)
+
+
+def scope(path: str, project: str, also: Sequence[str] = ()) -> str:
+    """Why the file `path` (tree-relative) of a `project` is not to be indexed, in words; "" when it is, by itself or
+    because it lies in a folder of `also`."""
     suffix = os.path.splitext(path)[1]
+    if is_below(path, also):
+        return f"{_PLAIN_C[suffix]}: only C++ is indexed" if suffix in _PLAIN_C else ""
     kind = _KINDS[suffix]
     parts = path.split("/")
     if project == "other":
@@ -186,6 +201,7 @@ class _Walk:
     """One pass over the tree in name order; `files` and the notes are what it found."""
 
     root: Path
+    also: tuple[str, ...] = ()
     files: list[SourceFile] = field(default_factory=list)
     vendored: list[str] = field(default_factory=list)
     _linked: list[str] = field(default_factory=list)
@@ -240,7 +256,7 @@ class _Walk:
         elif not os.access(self.root / relative, os.R_OK):
             skip = "cannot be read (permission denied)"
         else:
-            skip = scope(relative, project)
+            skip = scope(relative, project, self.also)
         self._add(path, info.st_size, info.st_mtime_ns, skip)
 
     def _add(self, path: str, size: int, mtime_ns: int, skip: str) -> None:

@@ -385,3 +385,6 @@ def test_tracing_joins_at_once_and_answers_show_the_count(db_path: Path, tmp_pat
     answer = json.loads(xref("callers", "tvm.more.Shape.scaled.step", "--json", "--db", db_path).stdout)
     runs = [call["runs"] for call in answer["matches"][0]["callers"]]
     assert [sum(counts.values()) for counts in runs] == [1]
+    text = xref("callers", "tvm.more.Shape.scaled.step", "--db", db_path).stdout
+    assert ": 1x" in text
+    assert "\\n" not in text, "a line that was broken to fit is two lines"

@@ -19,6 +19,7 @@ from xref.trace.runfile import (
     FORMAT,
     Code,
     Key,
+    PassRun,
     Process,
     PythonCall,
     RunFile,
@@ -181,3 +182,14 @@ def test_names_of_any_kind_survive(tmp_path: Path) -> None:
     run.files = [SourceFile(number, f"/{name}", name, None) for number, name in enumerate(names)]
     write_run(run, tmp_path / "run")
     assert read_run(tmp_path / "run") == run
+
+
+def test_a_file_of_the_first_format_is_still_read(path: Path) -> None:
+    """Its passes end at their duration; what it does not tell is unknown."""
+    header, *rows = lines_of(path)
+    rows.insert(-1, ["pass", 0, 0, 0, 0, "FuseTIR", 2, 10, 20])
+    rows[-1] = {"end": len(rows)}
+    path.write_bytes(
+        gzip.compress(b"".join(json.dumps(row).encode() + b"\n" for row in [{**header, "xref_run": 1}, *rows]))
+    )
+    assert read_run(path).passes == [PassRun(0, 0, 0, 0, "FuseTIR", 2, 10, 20, None, None, None)]

@@ -182,7 +182,8 @@ def _merge_observed(db: sqlite3.Connection, ids: list[Id], direction: graph.Dire
     near, far = ("callee_id", "caller_id") if direction == "callers" else ("caller_id", "callee_id")
     marks = ", ".join("?" * len(ids))
     rows = db.execute(
-        f"SELECT run_id, {far}, kind, path, line, sum(count) FROM observed_calls WHERE {near} IN ({marks})"
+        f"SELECT run_id, {far}, kind, path, line, sum(count), sum(total_ns) FROM observed_calls"
+        f" WHERE {near} IN ({marks})"
         " GROUP BY run_id, 2, kind, path, line",
         ids,
     ).fetchall()
@@ -190,7 +191,7 @@ def _merge_observed(db: sqlite3.Connection, ids: list[Id], direction: graph.Dire
     for site in sites:
         by_id.setdefault(site.id, []).append(site)
     others = symbol_rows(db, (row[1] for row in rows if row[1] is not None))
-    for run, other, kind, path, line, count in rows:
+    for run, other, kind, path, line, count, ns in rows:
         known = by_id.setdefault(other or 0, [])
         at_line = [site for site in known if (site.path, site.line) == (path, line)]
         if not known or (path and not at_line and known[0].evidence == OBSERVED):
@@ -205,6 +206,8 @@ def _merge_observed(db: sqlite3.Connection, ids: list[Id], direction: graph.Dire
             at_line = [new]
         target = (at_line or known)[0]
         target.runs[run] = target.runs.get(run, 0) + count
+        if ns is not None:
+            target.run_ns[run] = target.run_ns.get(run, 0) + ns
 
 
 def narrow(

@@ -104,6 +104,7 @@ def _call(site: CallSite) -> Object:
         "evidence": site.evidence,
         "via": site.via,
         "runs": site.runs,
+        "run_ns": site.run_ns,
     }
     if site.place:
         result["place"] = site.place

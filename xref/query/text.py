@@ -163,7 +163,7 @@ def _call_lines(match: Match, verb: str, limit: int, width: int) -> Iterator[str
             yield f"  {count} at {depth} calls' distance"
         text = call_line(site, width)
         if text != before:  # several calls of one function in one line of code
-            yield text
+            yield from text.split("\n")
         before = text
     yield from _cut_line(len(match.calls) - len(shown))
     for distance, count in match.cut.items():
@@ -194,6 +194,11 @@ def _cut_line(count: int, what: str = "(--limit 0 shows all)") -> Iterator[str]:
         yield f"    … {count} more {what}"
 
 
+def _took(ns: int | None) -> str:
+    """The time of a run's calls; "" when it was not measured."""
+    return "" if ns is None else f" {ns / 1e6:.1f} ms"
+
+
 def call_line(site: CallSite, width: int = WIDTH) -> str:
     """`path:line  evidence  name`, then what the edge goes by and what runs counted."""
     lead = f"    {place_of(site.path or None, site.line)}  {site.evidence}  "
@@ -201,7 +206,7 @@ def call_line(site: CallSite, width: int = WIDTH) -> str:
     if site.via and site.evidence != Evidence.DIRECT:  # there it is the receiver's type: the name says enough
         extra = f"  ({site.via})" if site.evidence == OBSERVED else f"  via {site.via}"
     extra += f"  -> {site.toward}" if site.toward else ""
-    extra += "".join(f"  {run}: {count}x" for run, count in site.runs.items())
+    extra += "".join(f"  {run}: {count}x{_took(site.run_ns.get(run))}" for run, count in site.runs.items())
     name = shorten_name(site.name, width - len(lead))
     where = f"  {site.place}" if site.place else ""
     line = lead + name + where + extra
@@ -308,7 +313,10 @@ def _path_lines(path: PathAnswer, width: int) -> Iterator[str]:
         name = title(callee) if callee else "?"
         via = f"  via {hop.via}" if hop.via else ""
         line = lead + shorten_name(name, width - len(lead)) + via
-        yield line if len(line) <= width or not via else line.removesuffix(via) + f"\n     {via}"
+        if len(line) <= width or not via:
+            yield line
+        else:
+            yield from (line.removesuffix(via), f"     {via}")
     last = path.names.get(hops[-1].callee)
     if last:
         yield f"  {place_of(last.path, last.line)}  {title(last)}"

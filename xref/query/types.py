@@ -51,6 +51,7 @@ class CallSite:
     evidence: str
     via: str
     runs: dict[str, int] = field(default_factory=dict)
+    run_ns: dict[str, int] = field(default_factory=dict)
     depth: int = 1
     toward: str = ""
     place: str = ""

@@ -120,7 +120,17 @@ const xref = {
     span.replaceChildren(...span.textContent.split(" ").flatMap((line) => [xref.element("a", { href: `${base}#L${line}` }, line), " "]));
   }
 
+  // The list of a file's symbols: its line numbers lead to the file.
+  function symbolLines(table) {
+    const base = new URL(table.dataset.src, document.baseURI).href;
+    for (const row of table.tBodies[0].rows) {
+      const cell = row.cells[2];
+      cell.replaceChildren(xref.element("a", { href: `${base}#L${cell.textContent}` }, cell.textContent));
+    }
+  }
+
   document.querySelectorAll(".ls").forEach(lineLinks);
+  document.querySelectorAll("table.syms").forEach(symbolLines);
   keys();
   xref.use("search");
   xref.use("code");

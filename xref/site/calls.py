@@ -18,8 +18,9 @@ FIRST_ROWS = 200
 """Rows of a list on the symbol's own page."""
 MORE_ROWS = 1000
 """Rows of each further page."""
-_LINES_WITH_TEXT = 3
-_ROWS_WITH_TEXT = 60
+_LINES_WITH_TEXT = {"callers": 2}
+"""Lines that a row shows with their text; of a callee one, it stands in the definition that the page shows."""
+_ROWS_WITH_TEXT = 50
 """Rows of a symbol's callers or callees that show their lines; beyond, a list is for searching, not for reading."""
 
 EVIDENCE_WORDS = {
@@ -131,7 +132,7 @@ def _row(
     name = spelled or linker.name(other).name
     seen: set[tuple[str, int]] = set()
     unique = [site for site in sites if not ((site.path, site.line) in seen or seen.add((site.path, site.line)))]  # type: ignore[func-returns-value]
-    shown = _LINES_WITH_TEXT if with_text else 0
+    shown = _LINES_WITH_TEXT.get(direction, 1) if with_text else 0
     pair = (other, me) if direction == "callers" else (me, other)
     return Row(
         linker.symbol(other),

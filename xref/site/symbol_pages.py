@@ -37,6 +37,7 @@ _LED = {*RUNNABLE, *CONTAINERS, "typedef"} - {"module"}
 """Kinds whose definition may begin above the line of the name."""
 _CHUNK = 400
 """Symbols whose facts are read at once: bounds the memory of a worker."""
+_LINK = re.compile(r"</?a\b[^>]*>")
 _LOCAL_LINK = re.compile(r"<a class=v href=#L\d+>([^<]*)</a>")
 _FOLDED = (
     ("constructors, conversions and operators", "quiet"),
@@ -214,6 +215,8 @@ class SymbolPages:
         root = urls.root_of(self._plan.packing.address[facts.id])
         html = "".join(f"<span>{line}</span>" for line in code.lines[start - 1 : stop])
         html = _LOCAL_LINK.sub(r"\1", html)  # their line is in sight; their addresses were a third of the page
+        if limit == SMALL_EXCERPT:
+            html = _LINK.sub("", html)  # one click further the source has them
         return Markup(with_root(html, root)), start, end - stop  # noqa: S704 - escaped in codeview
 
     def _page(self, page: Page, views: Sequence[SymbolView], position: int) -> Output:
@@ -265,7 +268,7 @@ class SymbolPages:
         )))  # fmt: skip
 
 
-_ADDRESS = re.compile(r'(<[^<>]* (?:href|src)="?)(#|(?:\.\./)+(?:source/)?)')
+_ADDRESS = re.compile(r'(<[^<>]*[ -](?:href|src)="?)(#|(?:\.\./)+(?:source/)?)')
 
 
 def based(url: str, html: str) -> str:

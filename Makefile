@@ -34,6 +34,7 @@ format: $(VENV)/.dev ## rewrite the code as the formatter wants it
 
 bench: $(VENV)/.run ## time and memory against clangd on the same files; TREE=path for another tree
 	@$(PYTHON) bench/run.py $(TREE)
+	@[ ! -f site/index.html ] || $(PYTHON) bench/site.py site
 
 clean: ## remove the environment, indexes, the site and build output (downloads stay in the cache)
 	@rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis bench/results

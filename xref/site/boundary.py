@@ -135,7 +135,7 @@ def label(folder: str) -> str:
 
 
 def _pair(linker: Linker, crossing: Crossing) -> Pair:
-    examples = [(key, linker.key("ffi", key)) for key in crossing.keys[:: max(1, len(crossing.keys) // _EXAMPLES)]]
+    examples = [(key, linker.any_key(key)) for key in crossing.keys[:: max(1, len(crossing.keys) // _EXAMPLES)]]
     return Pair(
         label(crossing.source), linker.folder(crossing.source), label(crossing.target),
         linker.folder(crossing.target), len(crossing.keys), examples[:_EXAMPLES],

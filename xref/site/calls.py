@@ -137,7 +137,7 @@ def _row(
     return Row(
         linker.symbol(other),
         via,
-        linker.key("ffi", via) if via else None,
+        linker.any_key(via) if via else None,
         [linker.line(site.path, site.line, site.col, name) for site in unique[:shown]],
         [linker.place(site.path, site.line) for site in unique[shown:]],
         sorted(linker.plan.observed.get(pair, {}).items()),

@@ -195,7 +195,7 @@ class Drawer:
             key = f"k{edge.via}"
             if key not in drawing.nodes:
                 drawing.nodes[key] = Node(
-                    key, "key", short_label(edge.via), "key", "", self._linker.key("ffi", edge.via), f"key {edge.via}"
+                    key, "key", short_label(edge.via), "key", "", self._linker.any_key(edge.via), f"key {edge.via}"
                 )
             self._arrow(drawing, Arrow(tail, key, edge.evidence, href, title, label))
             self._arrow(drawing, Arrow(key, head, edge.evidence, drawing.nodes[key].href, f"{edge.via} runs this"))

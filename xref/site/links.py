@@ -116,6 +116,14 @@ class Linker:
         """The address of a key."""
         return self.plan.key_pages.get((registry, name))
 
+    def any_key(self, name: str) -> str | None:
+        """The address of a key whose registry is not told with it, as in `calls.via`; the FFI's first."""
+        return self.key("ffi", name) or self._keys_by_name.get(name)
+
+    @cached_property
+    def _keys_by_name(self) -> dict[str, str]:
+        return {name: address for (_, name), address in sorted(self.plan.key_pages.items(), reverse=True)}
+
     def folder(self, path: str) -> str:
         """The address of a folder's page."""
         return urls.folder_url(path)

@@ -19,6 +19,7 @@ from xref.site import urls
 from xref.site.assets import counted, render
 from xref.site.calls import EVIDENCE_WORDS, FIRST_ROWS, MORE_ROWS, CallList, call_list
 from xref.site.codeview import with_root
+from xref.site.crossings import counterparts
 from xref.site.drawing import Drawer, Drawing
 from xref.site.facts import Facts, gather
 from xref.site.layout import render_drawings
@@ -190,7 +191,7 @@ class SymbolPages:
                 self._why_no_callees(id_)
                 if own and speaks and not (written.total or more) and name.kind not in CONTAINERS else None
             ),
-            crossings=view.counterparts(linker, id_), keys=keys,
+            crossings=counterparts(linker, id_), keys=keys,
             used_keys=[(registry, key, linker.key(registry, key), linker.place(path, line), status)
                        for registry, key, line, status in facts.used_keys],
             references=view.reference_list(linker, facts, short, called=bool(callers.total)),

@@ -15,6 +15,7 @@ from xref.query import answers as query_answers
 from xref.query import why as query_why
 from xref.query.types import CallSite, KeyDefRow, Match
 from xref.site.calls import MORE_ROWS, CallList, Further, call_list, further
+from xref.site.crossings import Crossing
 from xref.site.facts import Facts, Ran, Reference, Site, calls_to
 from xref.site.keys import Key
 from xref.site.links import Line, Linker, SymbolLink
@@ -25,23 +26,10 @@ FIRST_REFERENCES = 100
 _WITH_TEXT = 40
 """References that show their line."""
 MEMBERS_SHOWN = 300
-_WRAPPER_CALLERS = 40
-_MOST_WRAPPERS = 4
-"""A key that more functions than this call is an interface, not the other side of one wrapper."""
 _WORD = re.compile(r"\w+")
 _UPS = {"base": "Derives from", "overrides": "Overrides", "specializes": "Specialises", "counterpart": "Other side"}
 _DOWNS = {"base": "Derived classes", "overrides": "Overridden by", "specializes": "Specialisations",
           "counterpart": "Other side"}  # fmt: skip
-
-
-class Crossing(NamedTuple):
-    """The other language's side of a key: `symbol`, reached through `key`, and (for a wrapper) who calls it."""
-
-    key: str
-    key_href: str | None
-    symbol: SymbolLink
-    callers: list[tuple[SymbolLink, Line]]
-    more: int
 
 
 class FileReferences(NamedTuple):
@@ -169,38 +157,6 @@ class SymbolView:
             (len(self.keys), "key", "keys"),
         )
         return [item for item in numbers if item[0]]
-
-
-def counterparts(linker: Linker, id_: Id) -> list[Crossing]:
-    """The other side of the keys that lead to or from a function: its Python wrapper, or the C++ it runs."""
-    graph, own = linker.plan.graph, linker.name(id_).lang
-    result = []
-    by_key: dict[str, list[Id]] = {}
-    for edge in graph.callers(id_):
-        if edge.evidence == Evidence.REGISTRY and linker.name(edge.caller).lang != own:
-            by_key.setdefault(edge.via, []).append(edge.caller)
-    for key, wrappers in sorted(by_key.items()):
-        for wrapper in wrappers[:_MOST_WRAPPERS] if len(wrappers) <= _MOST_WRAPPERS else ():
-            if linker.name(wrapper).kind == "module":
-                continue
-            callers = [edge for edge in graph.callers(wrapper) if edge.evidence != Evidence.NAME]
-            shown = [
-                (linker.symbol(edge.caller), _edge_line(linker, edge.file, edge.line))
-                for edge in callers[:_WRAPPER_CALLERS]
-            ]
-            shown.sort(key=lambda item: (item[1].path, item[1].line))
-            result.append(Crossing(key, linker.key("ffi", key), linker.symbol(wrapper), shown,
-                                   len(callers) - len(shown)))  # fmt: skip
-    return result + [
-        Crossing(edge.via, linker.key("ffi", edge.via), linker.symbol(edge.callee), [], 0)
-        for edge in graph.callees(id_)
-        if edge.evidence == Evidence.REGISTRY and linker.name(edge.callee).lang != own
-    ]
-
-
-def _edge_line(linker: Linker, file: int, line: int) -> Line:
-    path = linker.plan.files[file].path if file >= 0 else ""
-    return linker.place(path, line)
 
 
 def split_callees(linker: Linker, facts: Facts, macros: dict[tuple[str, int, int], str]) -> tuple[list[Site], ...]:

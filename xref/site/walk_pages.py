@@ -126,7 +126,7 @@ class _Maker:
             site = Line(site.path, site.line, site.href, *cut)
         return Hop(
             linker.symbol(edge.callee), words.get(edge.evidence, edge.evidence), edge.evidence, edge.via,
-            linker.key("ffi", edge.via) if edge.via else None, site,
+            linker.any_key(edge.via) if edge.via else None, site,
             sorted(linker.plan.observed.get((edge.caller, edge.callee), {}).items()),
         )  # fmt: skip
 

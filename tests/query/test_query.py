@@ -107,6 +107,7 @@ def test_who_calls_fuse_tir_as_json(db: sqlite3.Connection) -> None:
             "evidence": "registry",
             "via": KEY,
             "runs": {},
+            "run_ns": {},
         }
     ]
     assert creator["why_none"].startswith("no C++ caller: it is reached only through the ffi key")

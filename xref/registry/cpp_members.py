@@ -118,7 +118,10 @@ def _registering_calls(method: CXCursor) -> list[CXCursor]:
 
 
 def _takes_address(cursor: CXCursor) -> bool:
-    """Whether it is `&x`; where an `operator&` is in scope, a dependent one is a call of that."""
+    """Whether it is `&x`, converted to a pointer to a base or not; where an `operator&` is in scope, a dependent one is
+    a call of that."""
+    while cursor.kind in (kinds.UNEXPOSED_EXPR, kinds.PAREN_EXPR) and len(inner := children(cursor)) == 1:
+        cursor = inner[0]
     if cursor.kind == kinds.UNARY_OPERATOR:
         return True
     named = (at for part in children(cursor) for at in children(part)) if cursor.kind == kinds.CALL_EXPR else ()

@@ -32,8 +32,10 @@ class AddNode : public BinaryOpNode<AddNode> {
 class VarNode : public PrimExprNode {
  public:
   int name_hint;
+  ffi::String type_annotation;
   void VisitAttrs(AttrVisitor* v) {
     v->Visit("dtype", &dtype);
+    v->Visit("type_annotation", &type_annotation);  // String* becomes ObjectRef*
     v->Visit("name", &name_hint);
   }
   bool SEqualReduce(const VarNode* other, int equal) const { return true; }

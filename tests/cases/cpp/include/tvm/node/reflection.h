@@ -1,12 +1,15 @@
 // How a class visited its fields to v0.20 (include/tvm/node/reflection.h, include/tvm/ir/attrs.h).
 #pragma once
 
+#include <tvm/ffi/object.h>
+
 namespace tvm {
 
 class AttrVisitor {
  public:
   virtual void Visit(const char* key, int* value) = 0;
   virtual void Visit(const char* key, double* value) = 0;
+  virtual void Visit(const char* key, ffi::ObjectRef* value) = 0;
 };
 
 }  // namespace tvm

@@ -14,6 +14,7 @@ import pytest
 from python_case import CASES, copy_case, index
 
 from xref.link import link
+from xref.link.step import Touched
 from xref.model import FileFacts, Lang
 from xref.store import IndexBuilder, open_index
 
@@ -74,3 +75,21 @@ def test_more_callees_than_the_cap_are_said_and_not_silently_cut(
     reasons = [row[0] for row in db.execute("SELECT reason FROM unresolved_call WHERE step = 'flow'")]
     assert "a call of 2 functions that may be stored here" in reasons
     db.close()
+
+
+def test_an_edit_elsewhere_does_not_cost_the_whole_analysis_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db = linked(index(copy_case("flow", tmp_path / "tree"), tmp_path / "scratch", types=False), tmp_path / "xref.db")
+    db.close()
+    writable = sqlite3.connect(tmp_path / "xref.db")
+    before = derived_calls(writable, "python/flow/tables.py")
+    monkeypatch.setattr("xref.link.flow.Solver.solve", lambda _: pytest.fail("solved again"))
+    link(writable, Touched(frozenset()))
+    assert derived_calls(writable, "python/flow/tables.py") == before
+    monkeypatch.undo()
+    writable.execute("DELETE FROM call WHERE step = 'flow'")
+    python = frozenset(id_ for (id_,) in writable.execute("SELECT id FROM file WHERE lang = 'python'"))
+    link(writable, Touched(python))
+    assert derived_calls(writable, "python/flow/tables.py") == before
+    writable.close()

@@ -6,7 +6,9 @@ in `unresolved` says so. How it is solved: xref.python.flow.solver.
 
 from __future__ import annotations
 
+import hashlib
 import io
+import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -23,8 +25,40 @@ MAX_CALLEES = 1000
 """More functions than this at one call site say nothing: a row in `unresolved` takes their place."""
 
 
-def _derive(derived: Derived, _touched: Touched | None) -> None:
+_INPUTS = "flow_inputs"
+"""Key in `meta` of a digest of all that the answers follow from."""
+
+
+_INPUT_ROWS = (
+    "SELECT f.path, w.summary FROM flow w JOIN file f ON f.id = w.file_id ORDER BY 1",
+    """SELECT c.caller_id, c.callee_id, f.path, c.line, c.col, c.evidence FROM call c JOIN file f ON f.id = c.file_id
+       WHERE f.lang = 'python' AND c.step = '' ORDER BY 1, 2, 3, 4, 5, 6""",
+    """SELECT k.registry, k.name, k.side, s.qualname, s.signature FROM key_def k JOIN symbol s ON s.id = k.symbol_id
+       WHERE k.registry IN ('type', 'field', 'ffi') ORDER BY 1, 2, 3, 4, 5""",
+    "SELECT name, other FROM key_relation WHERE registry = 'type' AND kind = 'parent' ORDER BY 1, 2",
+)
+
+
+def _derive(derived: Derived, touched: Touched | None) -> None:
+    """After an edit of C++ that changes nothing which Python sees, the answers of before still hold."""
+    db = derived.db
+    inputs = _inputs(db)
+    if touched is not None:
+        before = db.execute("SELECT value FROM meta WHERE key = ?", (_INPUTS,)).fetchone()
+        marks = db.execute("SELECT id FROM file WHERE lang = 'python'")
+        if before is not None and before[0] == inputs and not touched.files.intersection(id_ for (id_,) in marks):
+            return
+        derived.clear()
     _Answers(derived).write()
+    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_INPUTS, inputs))
+
+
+def _inputs(db: sqlite3.Connection) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for sql in _INPUT_ROWS:
+        for row in db.execute(sql):
+            digest.update(repr(row).encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
 
 
 class _Answers:
@@ -225,4 +259,4 @@ _COMMON_NAMES = frozenset(
 )
 """Methods of Python's own types: a call by such a name is most likely of one of them."""
 
-STEP = Step("flow", _derive)
+STEP = Step("flow", _derive, scoped=True)

@@ -78,7 +78,7 @@ class Window:
 def registry_pointers() -> Iterator[list[Any]]:
     """Rows: library (its file's name), address in it, registry key, "target" or "wrapper".
 
-    A target is the C++ function that the key runs. A wrapper is the code that unpacks the arguments; only one that
+    A target is the C++ function that the key runs. A wrapper is the code that unpacks the arguments. Only code that
     serves a single key is told, since only then its name is the key's. Raises what tvm_ffi and /proc raise.
     """
     import ctypes
@@ -96,9 +96,8 @@ def registry_pointers() -> Iterator[list[Any]]:
                 found.setdefault((*place, kind), set()).add(str(name))
     targets = {(library, address) for library, address, kind in found if kind == "target"}
     for (library, address, kind), names in found.items():
-        if kind == "target" or (len(names) == 1 and (library, address) not in targets):
-            for name in sorted(names):
-                yield [library, address, name, kind]
+        if len(names) == 1 and (kind == "target" or (library, address) not in targets):
+            yield [library, address, *names, kind]
 
 
 class _Maps:

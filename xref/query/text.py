@@ -152,7 +152,8 @@ def _call_lines(match: Match, verb: str, limit: int, width: int) -> Iterator[str
         noun = verb.removesuffix("s") if near == 1 else verb
         yield f"  {near} {noun}" if verb == "callers" else f"  {near} call{'s' if near > 1 else ''} from it"
     shown = match.calls[:limit] if limit else match.calls
-    depth, inside, before = 1, "", ""
+    depth, inside = 1, ""
+    before: list[str] = []
     for site in shown:
         if site.inside != inside:
             inside = site.inside
@@ -161,10 +162,10 @@ def _call_lines(match: Match, verb: str, limit: int, width: int) -> Iterator[str
             depth = site.depth
             count = sum(other.depth == depth for other in match.calls)
             yield f"  {count} at {depth} calls' distance"
-        text = call_line(site, width)
-        if text != before:  # several calls of one function in one line of code
-            yield from text.split("\n")
-        before = text
+        lines = _one_call(site, width)
+        if lines != before:  # several calls of one function in one line of code
+            yield from lines
+        before = lines
     yield from _cut_line(len(match.calls) - len(shown))
     for distance, count in match.cut.items():
         yield f"  … {count} symbols at distance {distance} were not followed further"
@@ -199,7 +200,7 @@ def _took(ns: int | None) -> str:
     return "" if ns is None else f" {ns / 1e6:.1f} ms"
 
 
-def call_line(site: CallSite, width: int = WIDTH) -> str:
+def _one_call(site: CallSite, width: int) -> list[str]:
     """`path:line  evidence  name`, then what the edge goes by and what runs counted."""
     lead = f"    {place_of(site.path or None, site.line)}  {site.evidence}  "
     extra = ""
@@ -211,8 +212,8 @@ def call_line(site: CallSite, width: int = WIDTH) -> str:
     where = f"  {site.place}" if site.place else ""
     line = lead + name + where + extra
     if len(line) <= width or not (where or extra):
-        return line
-    return lead + name + "\n      " + (where + extra).strip()
+        return [line]
+    return [lead + name, "      " + (where + extra).strip()]
 
 
 def shorten_name(name: str, room: int) -> str:

@@ -129,6 +129,11 @@ const xref = {
     }
   }
 
+  // Places of long lists, `path:line`.
+  document.querySelectorAll(".pl").forEach((span) => {
+    const [path, line] = span.textContent.split(/:(?=\d+$)/);
+    span.replaceWith(xref.element("a", { class: "place", href: `${xref.root}source/${path}.html#L${line}` }, span.textContent));
+  });
   document.querySelectorAll(".ls").forEach(lineLinks);
   document.querySelectorAll("table.syms").forEach(symbolLines);
   keys();

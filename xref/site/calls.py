@@ -20,8 +20,9 @@ MORE_ROWS = 1000
 """Rows of each further page."""
 _LINES_WITH_TEXT = {"callers": 2}
 """Lines that a row shows with their text; of a callee one, it stands in the definition that the page shows."""
-_ROWS_WITH_TEXT = 50
-"""Rows of a symbol's callers or callees that show their lines; beyond, a list is for searching, not for reading."""
+_ROWS_WITH_TEXT, _FEW_WITH_TEXT = 50, 8
+"""Rows of callers or callees that show their lines, on a symbol's own page and on a shared one; beyond, a list is for
+searching, not for reading."""
 
 EVIDENCE_WORDS = {
     Evidence.REGISTRY: "through a key",
@@ -96,11 +97,19 @@ class CallList:
 
 
 def call_list(
-    linker: Linker, me: Id, sites: Iterable[Site], direction: str, code: str, *, spelled: str = "", brief: bool = False
+    linker: Linker,
+    me: Id,
+    sites: Iterable[Site],
+    direction: str,
+    code: str,
+    *,
+    spelled: str = "",
+    brief: bool = False,
+    small: bool = False,
 ) -> CallList:
     """The list for `sites`. `direction` names it in addresses; `spelled` is the callee's name where it is one for all.
 
-    `brief` leaves the source lines out, as further pages do: a list of thousands is for searching, not for reading.
+    `small`: the symbol shares its page. `brief` leaves the source lines out.
     """
     grouped: dict[tuple[str, str], dict[tuple[Id, str], list[Site]]] = {}
     for site in sites:
@@ -111,10 +120,11 @@ def call_list(
     order = sorted(grouped, key=lambda pair: (pair[0] == own, STRENGTH.get(pair[1], 99), pair))
     groups = []
     before = 0
+    most = 0 if brief else _FEW_WITH_TEXT if small else _ROWS_WITH_TEXT
     for lang, evidence in order:
         found = grouped[lang, evidence]
         rows = [
-            _row(linker, me, other, via, its, direction, spelled, with_text=not brief and number < _ROWS_WITH_TEXT)
+            _row(linker, me, other, via, its, direction, spelled, with_text=number < most)
             for number, ((other, via), its) in enumerate(found.items(), before)
         ]
         groups.append(Group(lang, evidence, rows, len(rows)))

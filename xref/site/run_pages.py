@@ -11,7 +11,8 @@ from markupsafe import Markup
 from xref.model import Id
 from xref.site import urls
 from xref.site.assets import render, script_data
-from xref.site.links import Linker, SymbolLink
+from xref.site.ir_pages import differences, ir_page, ir_url
+from xref.site.links import Line, Linker, SymbolLink
 from xref.site.outputs import Output
 from xref.site.plan import Run
 from xref.site.timeline import Slice, timeline
@@ -208,6 +209,35 @@ def calls_data(db: sqlite3.Connection, linker: Linker, run: str) -> dict[str, ob
     }  # fmt: skip
 
 
+class TensorRow(NamedTuple):
+    """Calls with tensors at one place: `same` memory came out that had gone in, `different` memory did."""
+
+    caller: SymbolLink | None
+    name: str
+    name_href: str | None
+    site: Line
+    same: int
+    different: int
+    passed: int
+    made: int
+
+
+def tensors(db: sqlite3.Connection, linker: Linker, run: str) -> list[TensorRow]:
+    """How tensors crossed the FFI in a run, the busiest places first."""
+    rows = db.execute(
+        "SELECT caller_id, name, callee_id, path, line, sum(same), sum(different), sum(passed), sum(made)"
+        " FROM tensor_crossings WHERE run_id = ? GROUP BY 1, 2, 3, 4, 5"
+        " ORDER BY sum(same + different + passed + made) DESC, name, path, line LIMIT ?", (run, SHOWN),
+    )  # fmt: skip
+    return [
+        TensorRow(
+            None if caller is None else linker.symbol(caller), name, linker.address(callee) or linker.key("ffi", name),
+            linker.place(path, line or 0), *counts,
+        )
+        for caller, name, callee, path, line, *counts in rows
+    ]  # fmt: skip
+
+
 def heat(db: sqlite3.Connection, run: str) -> dict[str, list[int]]:
     """Path -> line, count, line, count, ...: how often a run called what is defined there, or called from there."""
     counts: dict[str, dict[int, int]] = {}
@@ -241,7 +271,11 @@ def pages(db: sqlite3.Connection, linker: Linker, site: str) -> Iterator[Output]
         yield Output(name, script_data(name, heat(db, run.id)))
         name = urls.calls_url(run.id)
         yield Output(name, script_data(name, calls_data(db, linker, run.id)))
+        found = differences(linker.plan.db, run.id)
+        if found:
+            yield ir_page(run.id, found, site)
         url = urls.run_url(run.id)
         yield Output(url, render("run.html.j2", title=f"Run {run.id}", site=site, root=urls.root_of(url),
                                  view=view_of(db, linker, run), shown=SHOWN,
-                                 calls_url=urls.calls_url(run.id)))  # fmt: skip
+                                 calls_url=urls.calls_url(run.id), ir={each.seq for each in found},
+                                 ir_url=ir_url(run.id), tensors=tensors(db, linker, run.id)))  # fmt: skip

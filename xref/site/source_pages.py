@@ -183,7 +183,7 @@ def _mark(linker: Linker, count: int, id_: Id) -> str:
     address = linker.address(id_) or ""
     href = f"{address}-callers" if "#" in address else f"{address}#callers"
     words = escape_attribute(f"{counted(count, 'caller')} of {linker.name(id_).name}")
-    return f'<a class=c href={ROOT}{href} title="{words}" aria-label="{words}">{count}</a>'
+    return f'<a class=c href={ROOT}{href} aria-label="{words}">{count}</a>'
 
 
 def escape_attribute(text: str) -> str:

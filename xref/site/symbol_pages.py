@@ -163,7 +163,7 @@ class SymbolPages:
         name = linker.name(id_)
         short = self._plan.packing.code[id_]
         sites = view.caller_sites(self._db, linker, facts)
-        callers = call_list(linker, id_, sites, "callers", short, spelled=name.name)
+        callers = call_list(linker, id_, sites, "callers", short, spelled=name.name, small=not own)
         lines, first, rest = self._excerpt(facts, code, EXCERPT_LINES if own else SMALL_EXCERPT)
         written, *folded = view.calls_of(
             linker, facts, short, view.split_callees(linker, facts, macros), brief=not own and bool(lines)
@@ -194,7 +194,7 @@ class SymbolPages:
             crossings=counterparts(linker, id_), keys=keys,
             used_keys=[(registry, key, linker.key(registry, key), linker.place(path, line), status)
                        for registry, key, line, status in facts.used_keys],
-            references=view.reference_list(linker, facts, short, called=bool(callers.total)),
+            references=view.reference_list(linker, facts, short, called=bool(callers.total), small=not own),
             relations=view.relations(linker, facts),
             members=members[: view.MEMBERS_SHOWN], more_members=max(0, len(members) - view.MEMBERS_SHOWN),
             unresolved=[(linker.place(at, line), text, reason) for at, line, text, reason in facts.unresolved],

@@ -23,8 +23,8 @@ from xref.site.names import CONTAINERS, LOCAL_KINDS, RUNNABLE, Name
 
 FIRST_REFERENCES = 100
 """References on a symbol's own page; further pages have `MORE_ROWS`."""
-_WITH_TEXT = 40
-"""References that show their line."""
+_WITH_TEXT, _FEW_WITH_TEXT = 40, 5
+"""References that show their line, on a symbol's own page and on a shared one."""
 MEMBERS_SHOWN = 300
 _WORD = re.compile(r"\w+")
 _UPS = {"base": "Derives from", "overrides": "Overrides", "specializes": "Specialises", "counterpart": "Other side"}
@@ -237,7 +237,7 @@ def why_none(
     return query_why.why_no_callers(db, Match(row, keys=keys, calls=calls), spelled)
 
 
-def reference_list(linker: Linker, facts: Facts, code: str, *, called: bool) -> ReferenceList:
+def reference_list(linker: Linker, facts: Facts, code: str, *, called: bool, small: bool) -> ReferenceList:
     """The references by role; a namespace is mentioned in every line, so its references are only counted.
 
     `called`: the page lists callers, so references that are calls are only counted too.
@@ -255,7 +255,7 @@ def reference_list(linker: Linker, facts: Facts, code: str, *, called: bool) -> 
     parts = [ordered[:FIRST_REFERENCES]]
     parts += [ordered[at : at + MORE_ROWS] for at in range(FIRST_REFERENCES, len(ordered), MORE_ROWS)]
     pages = [
-        _roles(linker, part, totals, name.name, 0 if number else _WITH_TEXT)
+        _roles(linker, part, totals, name.name, 0 if number else _FEW_WITH_TEXT if small else _WITH_TEXT)
         for number, part in enumerate(parts)
         if part
     ]

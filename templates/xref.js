@@ -129,6 +129,11 @@ const xref = {
     }
   }
 
+  // A function that shares its page has its drawing on the graph's page.
+  document.querySelectorAll("section.symbol[id]").forEach((section) => {
+    if (!section.querySelector("[id$=-callers], [id$=-callees]")) return;
+    section.querySelector(".facts").append(" · ", xref.element("a", { href: `${xref.root}graph.html#of=${section.id}` }, "call graph"));
+  });
   // Places of long lists, `path:line`.
   document.querySelectorAll(".pl").forEach((span) => {
     const [path, line] = span.textContent.split(/:(?=\d+$)/);

@@ -27,8 +27,10 @@ FORMAT = "4"
 """The form of the inner tables, which are no contract: an index of another form answers questions still, but is made
 again as a whole instead of being brought up to date."""
 
+_CACHE_KIB = 128 * 1024
+"""Pages that the writer holds, beside every claim on a symbol and what the last steps make of the whole tree."""
 _PRAGMAS = (
-    "page_size = 8192", "journal_mode = OFF", "synchronous = OFF", f"cache_size = -{256 * 1024}",
+    "page_size = 8192", "journal_mode = OFF", "synchronous = OFF", f"cache_size = -{_CACHE_KIB}",
     "temp_store = MEMORY", "locking_mode = EXCLUSIVE",
 )  # fmt: skip
 """For a file that nobody else opens, and that is thrown away when anything goes wrong."""

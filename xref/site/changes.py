@@ -17,7 +17,7 @@ from xref.site import urls
 from xref.site.cards import SHARDS, shard_of
 from xref.site.drawable import HUB_CALLERS
 from xref.site.plan import SitePlan
-from xref.site.state import SiteState, address_changed
+from xref.site.state import SiteState, address_changed, names_changed
 from xref.site.walks import walked
 
 _TOO_MANY = 0.4
@@ -63,11 +63,14 @@ def find_changes(db: sqlite3.Connection, plan: SitePlan, old: SiteState, new: Si
     changed = {by_code[code] for code, mark in new.symbols.items() if old.symbols.get(code) != mark}
     moved = {by_code[code] for code, mark in new.symbols.items() if address_changed(old.symbols.get(code), mark)}
     gone = old.symbols.keys() - new.symbols.keys()
-    near = changed | _touched(db, plan, changed_files)
+    renamed = {by_code[code] for code, mark in new.symbols.items() if names_changed(old.symbols.get(code), mark)}
+    inside = {id_ for path in changed_files for id_ in plan.in_file.get(plan.files_at[path], ())}
+    near = changed | inside | _touched(db, plan, changed_files)
     sources |= {plan.files[plan.names[id_].file].path for id_ in changed if plan.names[id_].file >= 0}
     sources |= _referring(db, moved)
-    reach = _reach(plan, near)
-    dirty = near | _neighbours(db, plan, near)
+    reach = _reach(plan, changed | inside)
+    dirty = near | _neighbours(db, plan, renamed | inside)
+    dirty |= {parent for id_ in changed if (parent := plan.names[id_].parent) in plan.names and parent is not None}
     keyed = {id_ for (id_,) in db.execute("SELECT DISTINCT symbol_id FROM key_defs WHERE symbol_id IS NOT NULL")}
     wrappers = {edge.caller for id_ in keyed for edge in plan.graph.callers(id_) if edge.evidence == "registry"}
     dirty |= reach & (plan.drawn | keyed | wrappers)

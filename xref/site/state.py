@@ -25,8 +25,8 @@ from xref.site.walks import walks_folder
 
 FILE = ".xref-site-state"
 _WORD = re.compile(r"\w+")
-_ADDRESS, _REST = 5, 8
-"""Digits of the two marks of a symbol: of its address and of all else that other pages show of it."""
+_ADDRESS, _NAMES, _REST = 5, 6, 8
+"""Digits of the three marks of a symbol: of its address, of what its neighbours' pages show of it, of all else."""
 _PLACE = "line * 131 + col"
 _SUMS = {
     "refs": f"(symbol_id % 1000003) * (({_PLACE}) % 1000003) + length(role)",
@@ -41,7 +41,7 @@ _SUMS = {
 
 @dataclass(slots=True)
 class SiteState:
-    """`files`: path -> (mark of its facts, mark of what only its own page shows); `symbols`: code -> two marks."""
+    """`files`: path -> (mark of its facts, mark of what only its own page shows); `symbols`: code -> three marks."""
 
     common: str = ""
     files: dict[str, list[str]] = field(default_factory=dict)
@@ -115,13 +115,19 @@ def _symbols(db: sqlite3.Connection, plan: SitePlan) -> dict[str, str]:
             continue
         name = plan.names[id_]
         path = plan.files[name.file].path if name.file >= 0 else ""
-        shown = (
+        names = (
             name.kind, name.qualname, path, name.line, name.end_line, name.parent, name.defined,
-            plan.callers.get(id_, 0), callees.get(id_, 0), plan.refs.get(id_, 0), plan.parameters.get(id_, ""),
-            plan.public.get(id_), texts.get(id_, 0), spelled[name.name], id_ in plan.drawn,
+            plan.parameters.get(id_, ""), plan.public.get(id_),
         )  # fmt: skip
-        result[plan.packing.code[id_]] = _mark(address, _ADDRESS) + _mark(shown)
+        counts = plan.callers.get(id_, 0), callees.get(id_, 0), plan.refs.get(id_, 0)
+        shown = (*counts, texts.get(id_, 0), spelled[name.name], id_ in plan.drawn)
+        result[plan.packing.code[id_]] = _mark(address, _ADDRESS) + _mark(names, _NAMES) + _mark(shown)
     return result
+
+
+def names_changed(old: str | None, new: str) -> bool:
+    """Whether two marks of a symbol tell of different names or places."""
+    return old is None or old[: _ADDRESS + _NAMES] != new[: _ADDRESS + _NAMES]
 
 
 def address_changed(old: str | None, new: str) -> bool:

@@ -31,7 +31,7 @@ from xref.site.source_pages import Code, outline_of
 from xref.site.symbol_view import SymbolView
 from xref.site.texts import brief, clean_doc, lead
 
-EXCERPT_LINES = 8
+EXCERPT_LINES = 7
 """Lines of a definition that its page shows; of a symbol on a shared page, `SMALL_EXCERPT`."""
 SMALL_EXCERPT = 3
 _LED = {*RUNNABLE, *CONTAINERS, "typedef"} - {"module"}

@@ -254,6 +254,16 @@ def shorten(text: str, limit: int = 120) -> str:
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
+def duration(nanoseconds: int | None) -> str:
+    """Nanoseconds in the unit that people read: "12.3 ms"; "" when unknown."""
+    if nanoseconds is None:
+        return ""
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if nanoseconds >= size:
+            return f"{nanoseconds / size:,.3g} {unit}" if nanoseconds < 1000 * size else f"{nanoseconds / size:,.0f} s"
+    return f"{nanoseconds} ns"
+
+
 class XrefError(Exception):
     """A failure that the user can act on: a message that names the file and the remedy, and the exit code."""
 

@@ -10,7 +10,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from xref.model import Evidence, shorten
+from xref.model import Evidence, duration, shorten
 from xref.query.hierarchy import grouped
 from xref.query.keys import KeyAnswer, KeyCount
 from xref.query.language import Answer
@@ -195,9 +195,10 @@ def _cut_line(count: int, what: str = "(--limit 0 shows all)") -> Iterator[str]:
         yield f"    … {count} more {what}"
 
 
-def _took(ns: int | None) -> str:
+def _took(site: CallSite, run: str) -> str:
     """The time of a run's calls; "" when it was not measured."""
-    return "" if ns is None else f" {ns / 1e6:.1f} ms"
+    time = duration(site.run_ns.get(run))
+    return f" {time}" if time else ""
 
 
 def _one_call(site: CallSite, width: int) -> list[str]:
@@ -207,7 +208,7 @@ def _one_call(site: CallSite, width: int) -> list[str]:
     if site.via and site.evidence != Evidence.DIRECT:  # there it is the receiver's type: the name says enough
         extra = f"  ({site.via})" if site.evidence == OBSERVED else f"  via {site.via}"
     extra += f"  -> {site.toward}" if site.toward else ""
-    extra += "".join(f"  {run}: {count}x{_took(site.run_ns.get(run))}" for run, count in site.runs.items())
+    extra += "".join(f"  {run}: {count}x{_took(site, run)}" for run, count in site.runs.items())
     name = shorten_name(site.name, width - len(lead))
     where = f"  {site.place}" if site.place else ""
     line = lead + name + where + extra

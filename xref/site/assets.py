@@ -17,7 +17,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from xref.model import ExitCode, XrefError
+from xref.model import ExitCode, XrefError, duration
 
 ASSETS = ("xref.css", "xref.js", "search.js", "code.js", "graph.js", "explore.js", "runs.js")
 """Files that are copied as they are; xref's own, the site ships no script or style by others."""
@@ -74,16 +74,6 @@ def counted(value: int, noun: str) -> str:
 def language(lang: str) -> str:
     """How a page calls a language."""
     return {"cpp": "C++", "python": "Python", "cython": "Cython"}.get(lang, lang)
-
-
-def duration(nanoseconds: int | None) -> str:
-    """Nanoseconds in the unit that people read: "12.3 ms"; "" when unknown."""
-    if nanoseconds is None:
-        return ""
-    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
-        if nanoseconds >= size:
-            return f"{nanoseconds / size:,.3g} {unit}" if nanoseconds < 1000 * size else f"{nanoseconds / size:,.0f} s"
-    return f"{nanoseconds} ns"
 
 
 def script_data(name: str, value: Any) -> str:

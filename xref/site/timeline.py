@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from xref.site.assets import duration
+from xref.model import duration
 
 _WIDTH, _ROW, _BAR = 1160, 24, 20
 _CHAR = 6.1

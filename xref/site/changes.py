@@ -16,6 +16,7 @@ from xref.model import Id
 from xref.site import urls
 from xref.site.cards import SHARDS, shard_of
 from xref.site.drawable import HUB_CALLERS
+from xref.site.names import is_constructor
 from xref.site.plan import SitePlan
 from xref.site.state import SiteState, address_changed, names_changed
 from xref.site.walks import walked
@@ -108,11 +109,8 @@ def _touched(db: sqlite3.Connection, plan: SitePlan, paths: Iterable[str]) -> se
 
 def _neighbours(db: sqlite3.Connection, plan: SitePlan, ids: set[Id]) -> set[Id]:
     """Callers, callees, enclosing symbols, both ends of relations, and what overrides any of these at any distance."""
-    found: set[Id] = set()
+    found = {plan.names[id_].parent or id_ for id_ in ids if id_ in plan.names}
     for id_ in ids:
-        name = plan.names.get(id_)
-        if name is not None and name.parent is not None:
-            found.add(name.parent)
         found.update(edge.caller for edge in plan.graph.callers(id_))
         found.update(edge.callee for edge in plan.graph.callees(id_))
     marks = json.dumps(sorted(ids))
@@ -127,6 +125,10 @@ def _neighbours(db: sqlite3.Connection, plan: SitePlan, ids: set[Id]) -> set[Id]
         )}  # fmt: skip
         frontier = downs - found - ids
         found |= downs
+    for id_ in found | ids:  # a class lists the callers of its constructors
+        name = plan.names.get(id_)
+        if name is not None and name.parent is not None and is_constructor(name):
+            found.add(name.parent)
     return {id_ for id_ in found if id_ in plan.names}
 
 

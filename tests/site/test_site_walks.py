@@ -11,6 +11,7 @@ from site_case import Site, id_of
 
 from xref.model import XrefError
 from xref.site import walk_pages
+from xref.site.assets import prose
 from xref.site.check import check_site
 from xref.site.layout import find_dot
 from xref.site.links import Linker
@@ -96,3 +97,7 @@ def test_the_committed_recipes_can_be_read(site: Site) -> None:
     assert {path.stem for path in folder.glob("*.toml")} >= {"conv2d", "ffi", "fusion", "memory"}
     with sqlite3.connect(site.db) as db:
         load_walks(db, site.plan.names, site.plan.aliases, {**site.plan.meta, "only": "part"})
+
+
+def test_words_in_backquotes_are_code_and_nothing_else_is_markup() -> None:
+    assert prose("a `x<y>` & b") == "a <code>x&lt;y&gt;</code> &amp; b"

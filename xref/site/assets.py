@@ -54,7 +54,14 @@ def environment() -> jinja2.Environment:
     env.filters["count"] = counted
     env.filters["language"] = language
     env.filters["duration"] = duration
+    env.filters["prose"] = prose
     return env
+
+
+def prose(text: str) -> Markup:
+    """Text by hand, whose `words` in backquotes are code."""
+    parts = text.split("`")
+    return Markup().join(Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts))
 
 
 def number(value: int) -> str:

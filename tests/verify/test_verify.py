@@ -122,3 +122,17 @@ def test_an_interpreter_without_tvm_is_told(tmp_path: Path) -> None:
         with pytest.raises(XrefError, match=words) as error:
             ask(name, [])
         assert error.value.exit_code == ExitCode.UNUSABLE_INPUT
+
+
+def test_a_tvm_built_from_source_is_found_where_the_user_s_python_finds_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is reached through PYTHONPATH; a folder called tvm where one happens to stand is not it."""
+    for folder, words in (("built", "the one on the path"), ("here", "the one in this folder")):
+        (tmp_path / folder / "tvm").mkdir(parents=True)
+        (tmp_path / folder / "tvm" / "__init__.py").write_text(f"raise RuntimeError({words!r})\n")
+        (tmp_path / folder / "tvm_ffi.py").write_text("raise ImportError('none')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "built"))
+    monkeypatch.chdir(tmp_path / "here")
+    with pytest.raises(XrefError, match="the one on the path"):
+        ask(sys.executable, [])

@@ -16,6 +16,14 @@ TIMEOUT_S = 300
 """Seconds before the interpreter counts as hung: importing TVM takes 5, asking for operators 15."""
 
 
+_RUN = (
+    "import runpy, sys\n"
+    "if sys.path[:1] == ['']: del sys.path[0]\n"  # the folder that one stands in, which may hold a tvm of its own
+    "runpy.run_path(sys.argv[1], run_name='__main__')"
+)
+"""Not `-I`, which would take PYTHONPATH away: a TVM that was built from source is found through it."""
+
+
 def verify(db: sqlite3.Connection, python: str) -> Verification:
     """Compare the index with the TVM of the interpreter `python`. Raises `XrefError` (exit code 5) when it has none."""
     candidates = [
@@ -30,7 +38,7 @@ def ask(python: str, op_attrs: list[str]) -> dict[str, Any]:
     probe = Path(__file__).with_name("probe.py")
     try:
         done = subprocess.run(
-            [python, "-I", str(probe)], input=request, capture_output=True, timeout=TIMEOUT_S, check=False
+            [python, "-c", _RUN, str(probe)], input=request, capture_output=True, timeout=TIMEOUT_S, check=False
         )
     except OSError as error:
         raise XrefError(

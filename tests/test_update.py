@@ -20,6 +20,8 @@ from xref.update import IndexUpdater, copy_file
 NAMES = ("alpha", "beta", "gamma", "alphabet")
 FILES = ("a.cc", "b.cc", "c.h", "d.cc")
 KEYS = ("lib.one", "lib.two")
+KINDS = {"alpha": "class", "beta": "function", "gamma": "function", "alphabet": "class"}
+"""By name: a C++ key is clang's USR, which spells the kind, so that a use and a declaration agree on it."""
 
 
 def _key(name: str) -> str:
@@ -35,12 +37,12 @@ _lines = st.integers(1, 3)
 def _symbols(draw: st.DrawFn) -> Symbol:
     name, line = draw(_names), draw(_lines)
     parent = draw(st.none() | _ids)
-    return Symbol(_key(name), draw(st.sampled_from(("function", "class"))), name, f"ns::{name}", line, 1, line,
+    return Symbol(_key(name), KINDS[name], name, f"ns::{name}", line, 1, line,
                   doc=draw(st.sampled_from(("", "What it does.", "Else."))), parent=parent,
                   is_definition=draw(st.booleans()))  # fmt: skip
 
 
-_externals = _names.map(lambda name: Symbol(_key(name), "function", name, f"ns::{name}", 0, 0, 0))
+_externals = _names.map(lambda name: Symbol(_key(name), KINDS[name], name, f"ns::{name}", 0, 0, 0))
 
 
 @st.composite
@@ -69,7 +71,7 @@ def _facts(draw: st.DrawFn) -> FileFacts:
     }
     declared = {symbol_id(symbol.key) for symbol in facts.symbols}
     facts.externals = [
-        Symbol(_key(name), "function", name, f"ns::{name}", 0, 0, 0)
+        Symbol(_key(name), KINDS[name], name, f"ns::{name}", 0, 0, 0)
         for name in NAMES if symbol_id(_key(name)) in named - declared
     ]  # fmt: skip
     return facts

@@ -141,9 +141,14 @@ class IndexUpdater(IndexBuilder):
         return Claim(self._paths[number], number, Lang(lang), symbol)
 
     def _as_external(self, key: str, row: tuple[Any, ...]) -> Claim:
-        """The row of a symbol that no file declares any more, or never did."""
+        """The row of a symbol that no file declares any more, or never did.
+
+        A use in C++ says as much as a declaration of what encloses the symbol and how it is linked; one in Python does
+        not.
+        """
         lang, kind, name, qualname = row[:4]
         path = "" if row[_LINE] else self._paths.get(row[-2], "")
+        enclosed = lang == Lang.CPP
         symbol = Symbol(
             key,
             kind,
@@ -152,9 +157,9 @@ class IndexUpdater(IndexBuilder):
             0,
             0,
             0,
-            parent=row[_PARENT],
+            parent=row[_PARENT] if enclosed else None,
             is_definition=False,
-            linkage=row[_LINKAGE],
+            linkage=row[_LINKAGE] if enclosed else "",
             path=path,
         )
         return Claim("", None, Lang(lang), symbol)

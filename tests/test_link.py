@@ -75,6 +75,26 @@ def test_each_use_of_a_key_gets_its_status(tmp_path: Path) -> None:
     }
 
 
+def test_an_operator_is_registered_by_its_first_attribute(tmp_path: Path) -> None:
+    """TVM's PTX operators have no registration but register_op_attr: without this, each use of them would dangle."""
+    keys = [KeyDef("op_attr", f"tirx.ptx.fns:{key}", "python", line) for line, key in ((8, "Second"), (7, "First"))]
+    keys += [KeyDef("op", "relax.add", "cpp", 1), KeyDef("op_attr", "relax.add:FLegalize", "python", 9)]
+    db = _keys(tmp_path / "x.db", keys, [KeyUse("op", "tirx.ptx.fns", "cpp", 3, 1, _id("user"))])
+    assert db.execute("SELECT name, side, line FROM key_defs WHERE registry = 'op' ORDER BY name").fetchall() == [
+        ("relax.add", "cpp", 1),
+        ("tirx.ptx.fns", "python", 7),
+    ]
+    assert _statuses(db) == {"tirx.ptx.fns": "resolved"}
+
+
+def test_a_constant_that_an_attribute_holds_is_not_called(tmp_path: Path) -> None:
+    """`register_op_attr(op, "TCallEffectKind", OPAQUE)`: the key names the constant, and nothing runs it."""
+    facts = FileFacts("a.cc", Lang.CPP, key_defs=[KeyDef("op_attr", "op:K", "python", 1, _id("OPAQUE"))])
+    facts.symbols = [_symbol("user"), _symbol("OPAQUE", "variable")]
+    facts.key_uses = [KeyUse("op_attr", "*:K", "cpp", 2, 1, _id("user"), calls=True)]
+    assert _edges(_linked(tmp_path / "x.db", facts), Evidence.REGISTRY) == []
+
+
 def test_an_optional_use_of_a_known_key_is_resolved(tmp_path: Path) -> None:
     assert _statuses(_keys(tmp_path / "x.db", [_key("known", "f")], [_use("known", 1, optional=True)])) == {
         "known": "resolved"

@@ -53,7 +53,7 @@ CREATE TABLE flow(file_id INTEGER PRIMARY KEY, summary BLOB NOT NULL);
 
 CREATE TABLE key_def(
     registry TEXT NOT NULL, name TEXT NOT NULL, side TEXT NOT NULL, file_id INTEGER NOT NULL, line INTEGER NOT NULL,
-    symbol_id INTEGER, guard TEXT NOT NULL, note TEXT NOT NULL);
+    symbol_id INTEGER, guard TEXT NOT NULL, note TEXT NOT NULL, step TEXT NOT NULL DEFAULT '');
 
 CREATE TABLE key_use(
     registry TEXT NOT NULL, name TEXT NOT NULL, side TEXT NOT NULL, file_id INTEGER NOT NULL, line INTEGER NOT NULL,

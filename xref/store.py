@@ -207,7 +207,7 @@ class IndexBuilder:
             if facts.flow:
                 db.execute("INSERT OR REPLACE INTO flow VALUES (?, ?)", (owner, facts.flow))
             db.executemany(
-                "INSERT INTO key_def VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO key_def VALUES (?, ?, ?, ?, ?, ?, ?, ?, '')",
                 ((k.registry, k.name, k.side, owner, k.line, k.symbol, k.guard, k.note) for k in facts.key_defs),
             )
             db.executemany(

@@ -98,6 +98,55 @@ def test_names_that_loops_and_helpers_complete_are_evaluated(scratch: Path) -> N
     assert [(u.line, u.text) for u in facts.unresolved if "tag" in u.reason] == [(13, "name")]
 
 
+def test_a_table_of_objects_in_another_module_names_what_is_registered(scratch: Path) -> None:
+    """backend/cuda/ptx: table.py holds the rows, engine.py registers an operator for each, __init__.py joins them."""
+    files = {
+        "table.py": (
+            "from dataclasses import dataclass\n"
+            "def _check(m): ...\n"
+            "@dataclass(frozen=True)\n"
+            "class Entry:\n"
+            "    name: str\n"
+            "    operands: tuple = ()\n"
+            "    mnemonic: str | None = None\n"
+            "    @property\n"
+            "    def op_name(self) -> str:\n"
+            "        'The operator.'\n"
+            "        return f'tirx.ptx.{self.name}'\n"
+            "    @property\n"
+            "    def family(self) -> str:\n"
+            "        return (self.mnemonic or self.name).replace('.', '_')\n"
+            "_ROWS = [\n"
+            "    Entry('fns', (1, 2)),\n"
+            "    *[Entry(name='cp' + ('_bulk' if bulk else ''), mnemonic='cp.async', operands=check)\n"
+            "      for bulk, check in ((False, _check), (True, None))],\n"
+            "]\n"
+            "TABLE: dict[str, Entry] = {e.name: e for e in _ROWS}\n"
+        ),
+        "engine.py": (
+            "from tvm.ir.op import register_op_attr\n"
+            "def register_table(table):\n"
+            "    for entry in table.values():\n"
+            "        register_op_attr(entry.op_name, 'TIRxOpCategory', 'device')\n"
+        ),
+        "__init__.py": "from .engine import register_table\nfrom .table import TABLE\nregister_table(TABLE)\n",
+    }
+    folder = scratch / "tree/python/tvm/ptx"
+    folder.mkdir(parents=True)
+    for name, text in files.items():
+        (folder / name).write_text(text, "utf-8")
+    for name, text in TVM.items():
+        (scratch / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
+        (scratch / "tree" / name).write_text(text, "utf-8")
+    engine = index(scratch / "tree", scratch / "scratch")["python/tvm/ptx/engine.py"]
+    assert [(k.name, k.line, k.note) for k in engine.key_defs] == [
+        ("tirx.ptx.fns:TIRxOpCategory", 4, "for the row at python/tvm/ptx/table.py:16"),
+        ("tirx.ptx.cp:TIRxOpCategory", 4, "for the row at python/tvm/ptx/table.py:17"),
+        ("tirx.ptx.cp_bulk:TIRxOpCategory", 4, "for the row at python/tvm/ptx/table.py:17"),
+    ]
+    assert [u for u in engine.unresolved if "operator" in u.reason] == []
+
+
 @pytest.mark.parametrize(
     "value",
     [
@@ -107,6 +156,7 @@ def test_names_that_loops_and_helpers_complete_are_evaluated(scratch: Path) -> N
         "str(range(10**12))",
         "X",
         "str([*range(10**9)])",
+        "'-'.join([str(b) for a in range(4000) for b in range(4000)])",
     ],
 )
 def test_no_expression_of_a_stranger_fills_the_memory(scratch: Path, value: str) -> None:

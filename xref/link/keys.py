@@ -28,7 +28,8 @@ class _Definitions:
         self.attributes: dict[str, list[str]] = defaultdict(list)
         self.unguarded: set[tuple[str, str]] = set()
         for registry, name, symbol, guard in derived.db.execute(
-            "SELECT registry, name, symbol_id, guard FROM key_defs ORDER BY registry, name, path, line, symbol_id"
+            "SELECT registry, k.name, CASE WHEN s.kind = 'variable' THEN NULL ELSE symbol_id END, guard FROM key_defs k"
+            " LEFT JOIN symbol s ON s.id = k.symbol_id ORDER BY registry, k.name, k.path, k.line, symbol_id"
         ):
             if registry == "op_attr" and name not in self.names[registry]:
                 self.attributes[name.rpartition(":")[0]].append(name)
@@ -69,8 +70,22 @@ def _requirements(derived: Derived) -> None:
         derived.key_relations((cpp_passes.REGISTRY, name, "requires", other) for other in others)
 
 
+def _operators(derived: Derived) -> None:
+    """Setting the first attribute of a name registers an operator (`ir.RegisterOpAttr`, src/ir/op.cc, v0.7 to main)."""
+    registered = {name for (name,) in derived.db.execute("SELECT name FROM key_def WHERE registry = 'op'")}
+    found: dict[str, tuple[str, str, str, int, int, str]] = {}
+    for attribute, side, file_id, line in derived.db.execute(
+        "SELECT name, side, file_id, line FROM key_def WHERE registry = 'op_attr' ORDER BY file_id, line, name"
+    ):
+        name = attribute.rpartition(":")[0]
+        if name not in registered:
+            found.setdefault(name, ("op", name, side, file_id, line, "registered by setting its first attribute"))
+    derived.key_definitions(found.values())
+
+
 def _derive(derived: Derived, _touched: Touched | None) -> None:
     _requirements(derived)
+    _operators(derived)
     definitions = _Definitions(derived)
     uses = derived.db.execute(
         "SELECT rowid, registry, name, file_id, line, col, in_symbol_id, calls, optional, status, candidates"

@@ -26,7 +26,10 @@ UnresolvedRow = tuple[int, int, int, Id | None, str, str]
 KeyUseRow = tuple[str, str, str, int, int, int, Id | None, Evidence]
 """registry, name, side, file id, line, column, enclosing symbol, evidence: as in the table `key_use`."""
 
-_TABLES = ("call", "unresolved_call", "relation", "key_relation", "key_use")
+KeyDefRow = tuple[str, str, str, int, int, str]
+"""registry, name, side, file id, line, note: as in the table `key_def`, of a key that runs nothing itself."""
+
+_TABLES = ("call", "unresolved_call", "relation", "key_relation", "key_use", "key_def")
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,14 @@ class Derived:
         self.db.executemany(
             "INSERT INTO key_use(registry, name, side, file_id, line, col, in_symbol_id, calls, optional, status,"
             f" evidence, step) VALUES (?, ?, ?, ?, ?, ?, ?, 0, 0, '{UseStatus.RESOLVED}', ?, '{self.step}')",
+            rows,
+        )
+
+    def key_definitions(self, rows: Iterable[KeyDefRow]) -> None:
+        """Add definitions of keys."""
+        self.db.executemany(
+            "INSERT INTO key_def(registry, name, side, file_id, line, symbol_id, guard, note, step)"
+            f" VALUES (?, ?, ?, ?, ?, NULL, '', ?, '{self.step}')",
             rows,
         )
 

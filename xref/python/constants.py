@@ -9,57 +9,34 @@ each call of the helper in its file, is one environment in which the string is e
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from xref.python.declarations import FUNCTION_NODES
+from xref.python.evaluate import MAX_ROWS, Evaluation, Record, UnknownError, bind
 from xref.python.names import Target, Tree
 from xref.python.resolve import Resolver
+from xref.python.tables import read_table
 from xref.python.walk import Scope, Walk
 from xref.registry.python_site import Text
 
-_MAX_ENVIRONMENTS = 4000
 _MAX_HELPERS = 3
 """Helpers that call helpers."""
-_MAX_DEPTH = 40
-_MAX_LENGTH = 4096
-"""Of a string, a list or a table: the file is a stranger's, and a few doublings fill any memory."""
-_PLAIN_FORMAT = re.compile(r"([^%]|%[sd])*")
-_METHODS: dict[str, Callable[..., Any]] = {
-    "items": lambda value: list(value.items()),
-    "keys": list,
-    "values": lambda value: list(value.values()),
-    "lower": str.lower,
-    "upper": str.upper,
-    "replace": str.replace,
-    "split": str.split,
-    "join": str.join,
-    "strip": str.strip,
-    "removeprefix": str.removeprefix,
-}
-_RECEIVERS = (str, dict)
-_BUILTINS: dict[str, Callable[..., Any]] = {
-    "range": lambda *bounds: list(range(*bounds)[:_MAX_ENVIRONMENTS]), "enumerate": lambda rows: list(enumerate(rows)),
-    "zip": lambda *rows: list(zip(*rows, strict=False)), "list": list, "tuple": tuple, "sorted": sorted, "str": str,
-    "len": len, "int": int,
-}  # fmt: skip
-
-
-class _UnknownError(Exception):
-    pass
 
 
 class Environment(NamedTuple):
     values: dict[str, Any]
     line: int
     """Of the innermost thing that the environment was made from; 0 for none."""
+    origin: str = ""
+    """The row of another file's table that the environment was made from."""
 
 
-class Constants:
+class Constants(Evaluation[Scope]):
     """Evaluates strings of one walked file."""
 
     def __init__(self, tree: Tree, walk: Walk, resolver: Resolver, root: ast.Module) -> None:
+        super().__init__()
         self._tree, self._walk, self._resolver, self._root = tree, walk, resolver, root
         self._parents: dict[int, ast.AST] = {}
         self._scopes: dict[int, Scope] = {}
@@ -72,12 +49,12 @@ class Constants:
         found: dict[str, Text] = {}
         try:
             for environment in self._environments(node, 0):
-                value = self._value(node, environment.values, scope, 0)
+                value = self.value(node, environment.values, scope)
                 if not isinstance(value, str):
                     return []
                 line = environment.line or node.lineno
-                found.setdefault(value, Text(value, line))
-        except _UnknownError:
+                found.setdefault(value, Text(value, line, environment.origin))
+        except UnknownError:
             return []
         return list(found.values())
 
@@ -100,8 +77,8 @@ class Constants:
         for environment in outer:
             for inner in self._looped(environment, loops[::-1], self._scope_of(node)):
                 count += 1
-                if count > _MAX_ENVIRONMENTS:
-                    raise _UnknownError
+                if count > MAX_ROWS:
+                    raise UnknownError
                 yield inner
 
     def _looped(
@@ -112,16 +89,17 @@ class Constants:
             return
         (target, table), *rest = loops
         try:
-            values = list(self._value(table, environment.values, scope, 0))
-        except (_UnknownError, TypeError):
+            values = list(self.value(table, environment.values, scope))
+        except (UnknownError, TypeError):
             yield from self._looped(environment, rest, scope)  # its variables stay unknown
             return
         rows = self._rows(table, scope)
         for position, value in enumerate(values):
             bound = dict(environment.values)
-            _bind(target, value, bound)
+            bind(target, value, bound)
             line = rows[position].lineno if len(rows) == len(values) else environment.line
-            yield from self._looped(Environment(bound, line), rest, scope)
+            origin = _origin(value) or environment.origin
+            yield from self._looped(Environment(bound, line, origin), rest, scope)
 
     def _rows(self, table: ast.expr, scope: Scope) -> list[ast.expr]:
         """The written rows of a table, where it is one."""
@@ -148,9 +126,25 @@ class Constants:
             found = True
             for outer in self._environments(call, helpers + 1):
                 values = self._arguments(function, call, outer.values, scope)
-                yield Environment(values, outer.line or call.lineno)
+                yield Environment(values, outer.line or call.lineno, outer.origin)
+        if own is not None:
+            for module, names in self._tree.given.get(own, ()):
+                yield Environment(self._handed(function, module, names), 0)
+                found = True
         if not found:
             yield Environment({}, 0)
+
+    def _handed(
+        self, function: ast.FunctionDef | ast.AsyncFunctionDef, module: str, names: list[str]
+    ) -> dict[str, Any]:
+        """The parameters that a statement of another module gives constants or tables of the tree to."""
+        values: dict[str, Any] = {}
+        for parameter, name in zip([*function.args.posonlyargs, *function.args.args], names, strict=False):
+            try:
+                values[parameter.arg] = self._of_module(self._tree.dotted(module, name) if name else None)
+            except UnknownError:
+                continue
+        return values
 
     def _arguments(
         self, function: ast.FunctionDef | ast.AsyncFunctionDef, call: ast.Call, outer: dict[str, Any], scope: Scope
@@ -163,8 +157,8 @@ class Constants:
         values: dict[str, Any] = {}
         for name, node in given.items():
             try:
-                values[name] = self._value(node, outer, scope, 0)
-            except _UnknownError:
+                values[name] = self.value(node, outer, scope)
+            except UnknownError:
                 continue
         return values
 
@@ -185,108 +179,36 @@ class Constants:
             at = self._parent(at)
         return self._walk.root
 
-    # expressions
+    # expressions: what names stand for
 
-    def _value(self, node: ast.expr, known: dict[str, Any], scope: Scope, depth: int) -> Any:
-        """The value of an expression of literals, names of such, and operations on them. Raises `_UnknownError`."""
-        if depth > _MAX_DEPTH:
-            raise _UnknownError
-        if isinstance(node, ast.Constant):
-            return node.value
-        if isinstance(node, ast.Name):
-            return known[node.id] if node.id in known else self._named(node, known, scope, depth)
-        if isinstance(node, ast.Attribute):
-            return self._member(self._resolver.resolve(node, scope))
-        if isinstance(node, (ast.List, ast.Tuple)):
-            return [self._value(part, known, scope, depth + 1) for part in node.elts]
-        if isinstance(node, ast.Dict):
-            return self._dictionary(node, known, scope, depth)
-        if isinstance(node, ast.JoinedStr):
-            return "".join(self._part(part, known, scope, depth) for part in node.values)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mod)):
-            left, right = (self._value(part, known, scope, depth + 1) for part in (node.left, node.right))
-            if isinstance(node.op, ast.Add):
-                return _applied(lambda: left + right)
-            if not isinstance(left, str) or not _PLAIN_FORMAT.fullmatch(left):
-                raise _UnknownError
-            return _applied(lambda: left % _tuple(right))
-        if isinstance(node, ast.Subscript):
-            value, at = (self._value(part, known, scope, depth + 1) for part in (node.value, node.slice))
-            return _applied(lambda: value[at])
-        if isinstance(node, ast.Call) and not node.keywords:
-            return self._called(node, known, scope, depth)
-        raise _UnknownError
-
-    def _part(self, part: ast.expr, known: dict[str, Any], scope: Scope, depth: int) -> str:
-        if isinstance(part, ast.FormattedValue):
-            if part.format_spec is not None:
-                raise _UnknownError
-            value = self._value(part.value, known, scope, depth + 1)
-            if not isinstance(value, (str, int)):
-                raise _UnknownError
-            return str(value)
-        return str(self._value(part, known, scope, depth + 1))
-
-    def _dictionary(self, node: ast.Dict, known: dict[str, Any], scope: Scope, depth: int) -> dict[Any, Any]:
-        """Keys must be known; a value that is not is the tree that computes it."""
-        result: dict[Any, Any] = {}
-        for key, value in zip(node.keys, node.values, strict=True):
-            if key is None:
-                raise _UnknownError
-            try:
-                row = self._value(value, known, scope, depth + 1)
-            except _UnknownError:
-                row = value
-            name = self._value(key, known, scope, depth + 1)
-            if not isinstance(name, (str, int)):
-                raise _UnknownError
-            result[name] = row
-        return result
-
-    def _called(self, node: ast.Call, known: dict[str, Any], scope: Scope, depth: int) -> Any:
-        given = [self._value(part, known, scope, depth + 1) for part in node.args]
-        if isinstance(node.func, ast.Name) and node.func.id in _BUILTINS:
-            return _applied(lambda: _BUILTINS[node.func.id](*given))  # type: ignore[attr-defined]
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _METHODS:
-            owner = self._value(node.func.value, known, scope, depth + 1)
-            if isinstance(owner, _RECEIVERS):
-                return _applied(lambda: _METHODS[node.func.attr](owner, *given))  # type: ignore[attr-defined]
-        raise _UnknownError
-
-    def _named(self, node: ast.Name, known: dict[str, Any], scope: Scope, depth: int) -> Any:
+    def named(self, node: ast.Name, known: dict[str, Any], context: Scope, depth: int) -> Any:
         """A variable of the file that is assigned once, or a constant that another module defines."""
-        _, owner = self._resolver.binding(node.id, scope)
+        _, owner = self._resolver.binding(node.id, context)
         values = owner.stores.get(node.id, []) if owner is not None else []
         if len(values) == 1 and values[0] is not None and owner is not None:
-            return self._value(values[0], known, owner, depth + 1)
-        return self._member(self._resolver.resolve(node, scope))
+            return self.value(values[0], known, owner, depth)
+        return self.member(node, context)
 
-    def _member(self, target: Target | None) -> str:
+    def member(self, node: ast.Name | ast.Attribute, context: Scope) -> Any:
+        """A constant or a table of the tree, by its name."""
+        return self._of_module(self._resolver.resolve(node, context))
+
+    def made(self, _node: ast.Call, _known: dict[str, Any], _context: Scope, _depth: int) -> Any:
+        """What other calls give is not known."""
+        raise UnknownError
+
+    def _of_module(self, target: Target | None) -> Any:
         if target is None or target.kind != "member":
-            raise _UnknownError
-        text = self._tree.modules[target.module]["strings"].get(target.name)
-        if text is None:
-            raise _UnknownError
-        return text
+            raise UnknownError
+        table = self._tree.modules[target.module]
+        if target.name in table["strings"]:
+            return table["strings"][target.name]
+        if target.name in table["tables"]:
+            return read_table(table["tables"][target.name], table["path"])
+        raise UnknownError
 
 
-def _tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _applied(operation: Callable[[], Any]) -> Any:
-    try:
-        result = operation()
-        if isinstance(result, (str, list, dict, tuple)) and len(result) > _MAX_LENGTH:
-            raise _UnknownError
-        return result
-    except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
-        raise _UnknownError from error
-
-
-def _bind(target: ast.expr, value: Any, bound: dict[str, Any]) -> None:
-    if isinstance(target, ast.Name):
-        bound[target.id] = value
-    elif isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (list, tuple)):
-        for part, item in zip(target.elts, value, strict=False):
-            _bind(part, item, bound)
+def _origin(value: Any) -> str:
+    """Where the row that a loop's turn is about stands, when that is another file."""
+    parts = value if isinstance(value, (list, tuple)) else [value]
+    return next((part.origin for part in parts if isinstance(part, Record)), "")

@@ -90,6 +90,27 @@ class Tree:
                 found[symbol_id(key)] = [(remote.keyword, remote.position, "", False)]
         return found
 
+    @functools.cached_property
+    def given(self) -> dict[Target, list[tuple[str, list[str]]]]:
+        """Functions that statements of other modules call: (the module, the names of the arguments) of each call."""
+        found: dict[Target, list[tuple[str, list[str]]]] = {}
+        for module, table in self.modules.items():
+            for callee, names in table["given"]:
+                target = self.dotted_anywhere(callee)
+                if target is not None and target.kind == "member" and target.module != module:
+                    found.setdefault(target, []).append((module, names))
+        return found
+
+    def dotted_anywhere(self, name: str) -> Target | None:
+        """What the absolute dotted `name` stands for: the longest module that begins it, and the rest in there."""
+        module, rest = name, ""
+        while module and module not in self.modules:
+            module, _, last = module.rpartition(".")
+            rest = f"{last}.{rest}" if rest else last
+        if not module:
+            return None
+        return self.dotted(module, rest) if rest else Target("module", module, "")
+
     def has(self, module: str, suffix: str) -> bool:
         """Whether the tree's `module` declares `suffix` ("" is the module itself)."""
         table = self.modules.get(module)

@@ -16,6 +16,7 @@ from typing import Any, TypedDict
 from xref.python.declarations import FUNCTION_NODES, declare, scope_statements
 from xref.python.scratch import CURRENT, DEADLY, SURVEY, load_plan
 from xref.python.source import Source, read_source
+from xref.python.tables import Given, Row, given, tables
 from xref.registry import python_ops
 from xref.registry.python_c_functions import loaded_libraries
 from xref.registry.python_dialects import redirected_modules
@@ -40,6 +41,7 @@ class ModuleTable(TypedDict):
     ctypes has loaded. `forwards`: function -> [parameter, its position, what is put before it, whether a missing key is
     coped with] of each look-up of an FFI function by the value of a parameter. `stubs`: functions that stand only
     below `if TYPE_CHECKING:`, so that they never run; tvm-ffi's stub generator writes them into modules that it fills.
+    `tables`: variables that hold a table of objects, and its rows. `given`: calls of functions with names as arguments.
     """
 
     path: str
@@ -61,6 +63,8 @@ class ModuleTable(TypedDict):
     libraries: list[str]
     forwards: dict[str, list[tuple[str, int, str, bool]]]
     stubs: list[str]
+    tables: dict[str, list[Row]]
+    given: list[Given]
 
 
 TRANSPARENT = frozenset({"staticmethod", "classmethod", "property", "overload", "typing.overload", "abstractmethod",
@@ -81,7 +85,7 @@ def survey_module(path: str, module: str, is_package: bool, source: Source) -> M
     table = ModuleTable(
         path=path, is_package=is_package, kinds={}, at={}, imports={}, stars=[], bases={}, exports=None, fills=[],
         wrappers={}, setters={}, strings={}, decorated=[], redirects={}, injected=[], aliases={}, libraries=[],
-        forwards={}, stubs=[],
+        forwards={}, stubs=[], tables={}, given=[],
     )  # fmt: skip
     if source.tree is None:
         return table
@@ -132,6 +136,7 @@ def _read_strings(tree: ast.Module, table: ModuleTable) -> None:
 def _read_statements(tree: ast.Module, module: str, is_package: bool, table: ModuleTable) -> None:
     statements = module_statements(tree)
     table["stubs"] = _stubs(statements)
+    table["tables"] = tables(statements)
     _read_injections(statements, module, is_package, table)
     for node in statements:
         if isinstance(node, ast.Import):
@@ -193,6 +198,8 @@ def _read_call(call: ast.Call, module: str, table: ModuleTable) -> None:
         head = f"{module}.{head}"
     name = f"{head}.{rest}" if rest else head
     table["redirects"].update(redirected_modules(name, call))
+    if handed := given(call, name):
+        table["given"].append(handed)
     fill = namespace_target(name, call, module)
     if fill:
         table["fills"].append(fill)

@@ -67,7 +67,7 @@ def key_facts(site: Site, facts: KeyFacts) -> None:
         _use(site, facts, site.argument(0, "name"), calls=False)
     elif among(site.name, REGISTER_FORMS):
         name = site.argument(0, "op_name")
-        for text, line in site.texts(name) if name is not None else ():
+        for text, line, _ in site.texts(name) if name is not None else ():
             facts.definitions.append(KeyDef(OP, text, PYTHON, line))
     elif among(site.name, CALL_FORMS):
         _use(site, facts, site.argument(1, "func_name"), calls=True)
@@ -84,16 +84,17 @@ def _set(site: Site, facts: KeyFacts, how: Setter) -> None:
     if name is None:
         return
     names = site.texts(name)
-    keys = [attribute] if attribute else [text for text, _ in site.texts(key)] if key is not None else []
+    keys = [attribute] if attribute else [text.text for text in site.texts(key)] if key is not None else []
     if not names or not keys:
         facts.unreadable.append(
             (name, site.within, "the operator or the attribute that is set is known only at run time")
         )
         return
     symbol, note = _value(site, value)
-    for text, line in names:
+    for text, line, origin in names:
+        said = f"for the row at {origin}" if origin and not note else note
         for one in keys:
-            facts.definitions.append(KeyDef(ATTRIBUTE, f"{text}:{one}", PYTHON, line, symbol, "", note))
+            facts.definitions.append(KeyDef(ATTRIBUTE, f"{text}:{one}", PYTHON, line, symbol, "", said))
 
 
 def _value(site: Site, index: int) -> tuple[Id | None, str]:
@@ -116,8 +117,8 @@ def _lower(site: Site, facts: KeyFacts) -> None:
     symbol = (
         site.decorated[0] if site.decorated is not None else site.symbol(function) if function is not None else None
     )
-    for text, line in site.texts(name):
-        for kind, _ in site.texts(target):
+    for text, line, _ in site.texts(name):
+        for kind, *_ in site.texts(target):
             key = f"{text}:{kind}.{LOWERING_ATTRIBUTE}"
             facts.definitions.append(KeyDef(ATTRIBUTE, key, PYTHON, line, symbol))
 

@@ -36,7 +36,7 @@ def key_facts(site: Site, facts: KeyFacts) -> None:
         if isinstance(given, ast.Call):
             given, note = given.func, f"what {ast.unparse(given)} returns"[:120]
         symbol = site.symbol(given) if given is not None else None
-        facts.definitions += [KeyDef(INTRIN, text, PYTHON, line, symbol, "", note) for text, line in texts]
+        facts.definitions += [KeyDef(INTRIN, text, PYTHON, line, symbol, "", note) for text, line, _ in texts]
     elif among(site.name, GET_FORMS):
         _use(site, facts, site.argument(0, "name"))
 
@@ -51,4 +51,4 @@ def _use(site: Site, facts: KeyFacts, name: ast.expr | None) -> None:
     if name is None:
         return
     line, column = site.position(name)
-    facts.uses += [KeyUse(INTRIN, text, PYTHON, line, column, site.within) for text, _ in site.texts(name)]
+    facts.uses += [KeyUse(INTRIN, text, PYTHON, line, column, site.within) for text, *_ in site.texts(name)]

@@ -23,8 +23,8 @@ def key_facts(site: Site, facts: KeyFacts) -> None:
         token, node = site.argument(0, "token"), site.argument(1, "type_name")
         if token is None or node is None or site.decorated is None:
             return
-        for text, line in site.texts(token):
-            for kind, _ in site.texts(node):
+        for text, line, _ in site.texts(token):
+            for kind, *_ in site.texts(node):
                 facts.definitions.append(KeyDef(SCRIPT, f"parser:{text}:{kind}", PYTHON, line, site.decorated[0]))
     elif among(site.name, OPERATOR_FORMS) and site.decorated is not None:
         operand, operator = site.argument(0, "operand_type"), site.argument(1, "op_node_type")

@@ -31,6 +31,8 @@ class Text(NamedTuple):
 
     text: str
     line: int
+    origin: str = ""
+    """The row of another file's table that gives the string: `path:line`."""
 
 
 Setter = tuple[int, str, int, int]

@@ -84,7 +84,7 @@ def _patterns(site: Site, row: ast.expr) -> list[KeyDef]:
     found: list[KeyDef] = []
     for part in _tuples(site, row):
         runs = next((symbol for other in part.elts[:0:-1] if (symbol := site.symbol(other)) is not None), None)
-        for text, line in site.texts(part.elts[0]):
+        for text, line, _ in site.texts(part.elts[0]):
             if "." in text:
                 found.append(KeyDef(PATTERN, text, PYTHON, line, runs))
     return found

@@ -19,7 +19,7 @@ def key_facts(site: Site, facts: KeyFacts) -> None:
     if among(site.name, REGISTER_FORMS):
         name = site.argument(0, "name")
         texts = site.texts(name) if name is not None else []
-        facts.definitions += [KeyDef(TAG, text, PYTHON, line) for text, line in texts]
+        facts.definitions += [KeyDef(TAG, text, PYTHON, line) for text, line, _ in texts]
         if name is not None and not texts:
             facts.unreadable.append((name, site.within, "the name of the tag is known only at run time"))
     elif among(site.name, GET_FORMS):

@@ -88,6 +88,47 @@ def test_a_function_without_a_key_is_named_by_what_returned_it(run: RunFile) -> 
     assert ffi_calls(run)["workload.py:ffi_calls", "returned", "test.maker", None] == 1
 
 
+def test_a_function_that_was_asked_for_by_name_bears_that_name(tmp_path: Path) -> None:
+    """As tvm_ffi passes strings: by pointer, within the value, as an object. Two strings, or one that is no word, tell
+    nothing of what comes back.
+    """
+    text = """
+import tvm, tvm_ffi
+maker, string = tvm_ffi.get_global_func("test.maker"), tvm_ffi.string
+for strings in ([string(8, b"raw")], [string(11, b"small")], [string(65, b"an_object")], [string(8, b"say \\"hi\\"")],
+                [string(8, b"two"), string(8, b"strings")], []):
+    tvm_ffi.ask(maker, *strings)()
+again = tvm_ffi.maker(tvm_ffi.maker(tvm_ffi.native()))
+tvm_ffi.register_global_func("test.again", again)
+tvm_ffi.ask(tvm_ffi.ask(again, string(8, b"first")), string(8, b"second"))()
+"""
+    run = traced(tmp_path, "python", script(tmp_path, text)).run
+    named = {name: calls for (_, kind, name, _), calls in ffi_calls(run).items() if kind == "named"}
+    assert named == {'test.maker("raw")': 1, 'test.maker("small")': 1, 'test.maker("an_object")': 1,
+                     'test.again("first")': 1, 'test.again("first")("second")': 1}  # fmt: skip
+    assert ffi_calls(run)["script.py:<module>", "returned", "test.maker", None] == 3
+
+
+def test_a_python_function_behind_the_ffi_is_that_function(tmp_path: Path) -> None:
+    text = """
+import tvm, tvm_ffi
+def outer():
+    def one(): return 0
+    return one
+def other(): return 0
+tvm_ffi.convert(outer())()
+made = tvm_ffi.convert(other)
+made()
+made()
+tvm_ffi.register_global_func("test.other", made)
+"""
+    run = traced(tmp_path, "python", script(tmp_path, text)).run
+    (key,) = {row.key for row in run.ffi if run.keys[row.key].kind == "python"}
+    assert run.keys[key].name.replace("outer.<locals>.", "") == "one"
+    assert label(run, run.keys[key].code) == ("script.py:outer.one" if sys.version_info >= (3, 11) else "script.py:one")
+    assert ffi_calls(run)["script.py:<module>", "global", "test.other", None] == 2, "a key says more"
+
+
 def test_what_compiled_code_calls_is_not_charged_to_python(run: RunFile) -> None:
     assert ffi_calls(run)["workload.py:ffi_calls", "global", "test.nothing", "test.compiled"] == 2
 

@@ -68,7 +68,7 @@ def test_ffi_calls_have_keys_callers_and_times(run: RunFile) -> None:
     callers = {run.keys[row.key].name: label(run, row.caller) for row in run.ffi}
     assert callers["relax.transform.FuseTIR"] == "transform.py:FuseTIR"
     assert "target.build.llvm" in callers
-    assert sum(run.keys[row.key].kind == "unknown" for row in run.ffi) <= 0.05 * len(run.ffi)
+    assert sum(run.keys[row.key].kind in ("returned", "unknown") for row in run.ffi) <= 0.05 * len(run.ffi)
     assert all(row.caller is not None for row in run.ffi)
     slowest = max(run.ffi, key=lambda row: row.ns)
     assert run.keys[slowest.key].name in ("transform.RunPass", "target.build.llvm")
@@ -119,7 +119,7 @@ def test_tensors_are_told_by_their_addresses(python: Path, tmp_path: Path) -> No
     assert (shared.same, shared.different) == (1, 0)
     copied = next(row for (name, _), row in told.items() if "CopyFromBytes" in name)
     assert (copied.same, copied.different) == (0, 1)
-    echoed = told["TVMFFIFunctionCreate", "tensors.py:main"]
+    echoed = told["main.<locals>.<lambda>", "tensors.py:main"]
     assert (echoed.same, echoed.different) == (1, 0)
 
 

@@ -176,7 +176,7 @@ class _Builder:
         self.run = RunFile({})
         self._files: dict[str, int] = {}
         self._codes: dict[tuple[int, str | None, str, int], int] = {}
-        self._keys: dict[tuple[str, str], int] = {}
+        self._keys: dict[tuple[str, str, int | None], int] = {}
         self._pids: dict[int, int] = {}
         self._spawned: Counter[str] = Counter()
 
@@ -188,7 +188,7 @@ class _Builder:
             Process(process, self._pids.get(header["parent"]), header["pid"], header["ended"], header["seconds"])
         )
         codes = {row[1]: self._code(header, row) for row in rows if row[0] == "code"}
-        keys = {row[1]: self._key(row[2], row[3]) for row in rows if row[0] == "key"}
+        keys = {row[1]: self._key(row[2], row[3], *map(codes.get, row[4:])) for row in rows if row[0] == "key"}
         for word, *row in rows:
             if word == "python":
                 thread, caller, line, callee, count = row
@@ -248,10 +248,10 @@ class _Builder:
             self.run.codes.append(Code(number, *identity))
         return number
 
-    def _key(self, kind: str, name: str) -> int:
-        number = self._keys.setdefault((kind, name), len(self._keys))
+    def _key(self, kind: str, name: str, code: int | None = None) -> int:
+        number = self._keys.setdefault((kind, name, code), len(self._keys))
         if number == len(self.run.keys):
-            self.run.keys.append(Key(number, kind, name))
+            self.run.keys.append(Key(number, kind, name, code))
         return number
 
     def _file(self, header: dict[str, Any], path: str) -> int:

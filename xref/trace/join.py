@@ -16,6 +16,7 @@ from xref.model import Id, XrefError
 from xref.store import read_meta
 from xref.trace.cpp_symbols import CppSymbols
 from xref.trace.folder import run_files
+from xref.trace.returned import Returned
 from xref.trace.runfile import Code, Function, Key, RunFile, read_run
 from xref.trace.store import (
     ObservedRow,
@@ -31,7 +32,6 @@ from xref.trace.store import (
 from xref.trace.symbols import Found, Keys, PythonSymbols
 
 _BODY = "the body of a module or class, or a comprehension: running it is no call"
-_RETURNED = "a function without a key of its own, returned by this one"
 _UNKNOWN = "a function without a key: a closure, or a method that the registry does not list"
 _HIDDEN = "a function without a name: the library's symbols are hidden"
 _WRAPPER = "the code that unpacks the arguments for a key's function"
@@ -101,6 +101,7 @@ class _Join:
         self._run = run
         self._symbols = PythonSymbols(db, run)
         self._keys = Keys(db)
+        self._returned = Returned(db, self._keys.find)
         self._cpp = CppSymbols(db)
         self._found = [self._symbols.find(code) for code in run.codes]
         self._targets = [self._target(key) for key in run.keys]
@@ -129,7 +130,12 @@ class _Join:
             return self._keys.find("ffi", key.name)
         if key.kind == "method":
             return self._keys.find("method", key.name)
-        return None, _RETURNED if key.kind == "returned" else _UNKNOWN
+        if key.kind == "python" and key.code is not None:
+            found = self._found[key.code]
+            return found.symbol, found.reason
+        if key.kind in ("returned", "named"):
+            return self._returned.find(key.name, is_named=key.kind == "named")
+        return None, _UNKNOWN
 
     def _thread(self, process: int, thread: int) -> int:
         """Threads are numbered through all processes; 0 is the main thread of the first."""

@@ -263,7 +263,10 @@ def _native_lines(run: RunFile, limit: int) -> list[str]:
     return lines
 
 
-_KIND_TEXT = {"global": "", "method": " (method)", "returned": " (a function that it returned)", "unknown": ""}
+_KIND_TEXT = {
+    "global": "", "method": " (method)", "python": " (a Python function)", "named": "",
+    "returned": " (a function that it returned)", "unknown": "",
+}  # fmt: skip
 
 
 def _recorded_lines(numbers: dict[str, int], recorded: Object) -> list[str]:

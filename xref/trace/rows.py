@@ -39,11 +39,12 @@ class Code(NamedTuple):
 
 
 class Key(NamedTuple):
-    """A function behind the FFI; see `kind` in docs/tracing.md."""
+    """A function behind the FFI; see `kind` in docs/tracing.md. `code` is that of one written in Python."""
 
     number: int
     kind: str
     name: str
+    code: int | None = None
 
 
 class PythonCall(NamedTuple):

@@ -56,13 +56,13 @@ __all__ = [
     "write_run",
 ]
 
-FORMAT = 2
-"""The number in the header's `xref_run`; raised when a row changes its meaning, or a kind of row is added."""
-_READABLE = (1, FORMAT)
-"""A file of format 1 has fewer kinds of rows, and its passes end at their duration."""
+FORMAT = 3
+"""The number in the header's `xref_run`; raised when a row changes its meaning, or a kind of row or name is added."""
+_READABLE = (1, 2, FORMAT)
+"""A file of format 1 has fewer kinds of rows, and its passes end at their duration; up to 2 a key ends at its name."""
 
 FUNCTION_KINDS = ("symbol", "target", "wrapper", "address")
-NAME_KINDS = ("global", "method", "returned", "unknown")
+NAME_KINDS = ("global", "method", "python", "named", "returned", "unknown")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _MAX_LINE = 1 << 24
 """Characters; only the text of a module with large constants comes near it (recorder/passes.py cuts it)."""
@@ -74,7 +74,7 @@ _ROWS: dict[str, tuple[type[Any], tuple[Any, ...]]] = {
     "process": (Process, (_N, (_N, _NONE), _N, _S, (int, float))),
     "file": (SourceFile, (_N, _S, (_S, _NONE), (_S, _NONE))),
     "code": (Code, (_N, _N, (_S, _NONE), _S, _N)),
-    "key": (Key, (_N, _S, _S)),
+    "key": (Key, (_N, _S, _S, (_N, _NONE))),
     "python": (PythonCall, (_N,) * 6),
     "ffi": (FfiCall, (_N, _N, (_N, _NONE), _N, _N, (_N, _NONE), _N, _N)),
     "callback": (Callback, (_N,) * 5),
@@ -85,8 +85,8 @@ _ROWS: dict[str, tuple[type[Any], tuple[Any, ...]]] = {
     "native": (NativeCall, (_N,) * 5),
 }
 """Word at the head of a row -> its type, and the types of its parts."""
-_OLD_PASS = 8
-"""Parts of a pass in format 1."""
+_OLD_PARTS: dict[type[Any], int] = {PassRun: 8, Key: 3}
+"""How many parts these rows had in earlier formats: what came later is unknown of them."""
 _WORDS = {row_type: word for word, (row_type, _) in _ROWS.items()}
 
 _HEADER: dict[str, Any] = {
@@ -273,8 +273,8 @@ def _row(value: Any) -> Row:
     if not isinstance(word, str) or word not in _ROWS:
         raise ValueError("a row is of no kind that there is")
     row_type, types = _ROWS[word]
-    if row_type is PassRun and len(parts) == _OLD_PASS:
-        parts += [None] * (len(types) - _OLD_PASS)
+    if len(parts) == _OLD_PARTS.get(row_type):
+        parts += [None] * (len(types) - len(parts))
     if len(parts) != len(types) or not all(
         isinstance(part, kind) and not isinstance(part, bool) for part, kind in zip(parts, types, strict=True)
     ):
@@ -299,6 +299,7 @@ def _check_numbers(run: RunFile) -> None:
     for table in (run.python, run.ffi, run.callbacks, run.passes, run.tensors, run.native):
         _check_range((row.process for row in table), processes)
     _check_range((number for row in run.python for number in (row.caller, row.callee)), codes)
+    _check_range((key.code for key in run.keys), codes)
     _check_range((row.caller for row in run.ffi), codes)
     _check_range((number for row in run.ffi for number in (row.key, row.via)), keys)
     _check_range((row.callee for row in run.callbacks), codes)

@@ -22,16 +22,16 @@ _MAX_OPEN = 512
 
 class FfiRow:
     """Calls of the function `handle` from one line of `code` (None: no Python frame). `via` is the handle of the open
-    call whose native code made them, 0 when Python did; `origin` that of the function which returned `handle`, 0 when
-    none did. `ns` is nanoseconds, everything inside included. `tensors` counts calls with tensors by what became of
-    their memory: the same, different, passed, made (shim.c, enum tensor).
+    call whose native code made them, 0 when Python did; `origin` tells which function returned `handle`, None when none
+    did. `ns` is nanoseconds, everything inside included. `tensors` counts calls with tensors by what became of their
+    memory: the same, different, passed, made (shim.c, enum tensor).
     """
 
     __slots__ = ("calls", "code", "handle", "line", "ns", "origin", "tensors", "thread", "via")
 
     def __init__(
-        self, thread: int, code: CodeType | None, line: int, handle: int, via: int, origin: int, calls: int, ns: int,
-        tensors: tuple[int, ...] = (),
+        self, thread: int, code: CodeType | None, line: int, handle: int, via: int, origin: Origin | None, calls: int,
+        ns: int, tensors: tuple[int, ...] = (),
     ) -> None:  # fmt: skip
         self.thread = thread
         self.code = code
@@ -61,8 +61,8 @@ class ShimCalls:
 
             _fields_ = [
                 ("next_in_bucket", word), ("next", word), ("code", word), ("handle", word), ("via", word),
-                ("origin", word), ("line", ctypes.c_int64), ("thread", word), ("count", ctypes.c_uint64),
-                ("ns", ctypes.c_uint64), ("tensors", ctypes.c_uint64 * 4),
+                ("origin", word), ("name", ctypes.c_char_p), ("line", ctypes.c_int64), ("thread", word),
+                ("count", ctypes.c_uint64), ("ns", ctypes.c_uint64), ("tensors", ctypes.c_uint64 * 4),
             ]  # fmt: skip
 
         # PyDLL keeps the GIL: these calls are short, and made from within hooks.
@@ -123,7 +123,8 @@ class ShimCalls:
             code = ctypes.cast(row.code, ctypes.py_object).value if row.code else None
             tensors = tuple(row.tensors)
             if row.count or any(tensors):
-                yield FfiRow(number, code, row.line, row.handle, row.via, row.origin, row.count, row.ns, tensors)
+                origin = (row.origin, (row.name or b"").decode("utf-8", "replace")) if row.origin else None
+                yield FfiRow(number, code, row.line, row.handle, row.via, origin, row.count, row.ns, tensors)
             address = self._library.xref_ffi_next(address)
 
 
@@ -220,7 +221,7 @@ class MonitoredCalls:
         for (thread, code_id, offset, handle), (count, ns) in list(self._rows.items()):
             if count:
                 code = self._codes[code_id]
-                yield FfiRow(thread, code, lines.of(code, offset), handle, 0, 0, count, ns)
+                yield FfiRow(thread, code, lines.of(code, offset), handle, 0, None, count, ns)
 
 
 def _attach_cells(state: ThreadState) -> None:
@@ -237,11 +238,15 @@ def make_ffi_calls(shim: str, calls: PythonCalls) -> Any:
 if TYPE_CHECKING:
     Name = tuple[str, str]
     """Kind and text: what a function is called. Kinds: "global" (a key of the registry), "method"
-    (`<type key>.<method>`), "returned" (it has no name of its own; the text is that of the function that returned it),
-    "unknown".
+    (`<type key>.<method>`), "named" (another function returned it when asked for this name: `f("name")`), "returned"
+    (the text is that of the function that returned it), "unknown".
     """
+    Origin = tuple[int, str]
+    """The handle of the function that returned a function, and the one string that it was given, "" for none."""
 
 UNKNOWN = ("unknown", "")
+CREATED = 3
+"""What shim.c gives as the origin of a function that Python code handed to tvm_ffi."""
 _CONSTRUCTOR = "__ffi_init__"
 _MOST_ORIGINS = 8
 """Functions that return functions that return functions: more than any, less than a cycle of reused addresses."""
@@ -256,7 +261,7 @@ class Names:
         self._known: dict[int, Name] = {
             1: ("method", "from_dlpack"),
             2: ("method", "to_dlpack"),
-            3: ("global", "TVMFFIFunctionCreate"),
+            CREATED: ("global", "TVMFFIFunctionCreate"),
         }
 
     def read(self) -> None:
@@ -281,13 +286,18 @@ class Names:
         if function is not None:
             self._known.setdefault(hash(function), ("method", f"{info.type_key}.{name}"))
 
-    def of(self, handle: int, origins: dict[int, int], origin: int = 0) -> Name:
+    def of(self, handle: int, origins: dict[int, Origin], origin: Origin | None = None) -> Name:
         """The name of `handle`; `origins` maps functions to those that returned them, `origin` returned this one."""
-        known, kind = self._known.get(handle), ""
-        for _ in range(_MOST_ORIGINS):
-            origin = origin or origins.get(handle, 0)
-            if known is not None or not origin:
-                break
-            handle, kind, origin = origin, "returned", 0
+        known, asked = self._known.get(handle), list[str]()
+        while known is None and len(asked) < _MOST_ORIGINS:
+            origin = origin or origins.get(handle)
+            if origin is None:
+                return UNKNOWN
+            (handle, name), origin = origin, None
+            asked.append(name)
             known = self._known.get(handle)
-        return UNKNOWN if known is None else (kind or known[0], known[1])
+        if known is None or not asked:
+            return known or UNKNOWN
+        if not any(asked):
+            return "returned", known[1] + "()" * (len(asked) - 1)
+        return "named", known[1] + "".join(f'("{name}")' if name else "()" for name in reversed(asked))

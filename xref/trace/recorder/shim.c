@@ -15,28 +15,40 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define EXPORT __attribute__((visibility("default")))
 #define BUCKETS 16384
 #define MAX_OPEN 512
 #define MAX_ARGUMENTS 64
+#define MAX_NAME 200
 
 /* One row. `via` is the open call from within which native code made this one; 0 when Python made it. `origin` is the
- * function that returned this one as its result (an iterator, a function of a module); 0 when none did. `tensors` counts
- * the calls with tensors, by what became of their data (enum tensor). `handle` is 1 or 2 for an exchange by DLPack. */
+ * function that returned this one as its result (an iterator, a function of a module); 0 when none did. `name` is the
+ * one that this was asked for by, NULL when by none. `tensors` counts the calls with tensors, by what became of their
+ * data (enum tensor). `handle` is 1 or 2 for an exchange by DLPack. */
 struct row {
   struct row *next_in_bucket, *next;
   void *code, *handle, *via, *origin;
+  const char *name;
   int64_t line;
   struct thread *thread;
   uint64_t count, nanoseconds, tensors[4];
 };
 
-/* The function that last returned `handle`. A freed function's address may be used again; then the last one counts. */
+/* The function that last returned `handle`, and the one string that it was given (the name of what it should return), or
+ * NULL. A freed function's address may be used again; then the last one counts. */
 struct origin {
   struct origin *next_in_bucket;
   void *handle, *producer;
+  const char *name;
+};
+
+/* A name, kept once and for ever: rows point to it. */
+struct name {
+  struct name *next_in_bucket;
+  char text[];
 };
 
 /* The head of TVMFFIAny, and the type index of functions (tvm_ffi c_api.h: TVMFFIAny, kTVMFFIFunction). */
@@ -46,6 +58,9 @@ struct any {
 };
 #define TYPE_OPAQUE_POINTER 4
 #define TYPE_DLTENSOR_POINTER 7
+#define TYPE_RAW_STRING 8
+#define TYPE_SMALL_STRING 11
+#define TYPE_STRING 65
 #define TYPE_FUNCTION 68
 #define TYPE_TENSOR 70
 
@@ -79,6 +94,7 @@ typedef int (*call_type)(void *, void *, int32_t, void *);
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct row *buckets[BUCKETS], *first;
 static struct origin *origins[BUCKETS];
+static struct name *names[BUCKETS];
 static uint64_t sequence;
 static int recording = 1;
 static __thread struct thread *current;
@@ -150,12 +166,51 @@ static struct origin **origin_of(void *handle) {
   return at;
 }
 
-static void note_origin(void *handle, void *producer) {
+/* The kept name with this text; NULL when there is no memory left. The mutex must be held. */
+static const char *kept_name(const char *text, uint64_t size) {
+  uint64_t hash = 5381;
+  for (uint64_t i = 0; i < size; i++) hash = hash * 33 + (unsigned char)text[i];
+  struct name **at = &names[hash % BUCKETS];
+  while (*at && (strlen((*at)->text) != size || memcmp((*at)->text, text, size))) at = &(*at)->next_in_bucket;
+  if (!*at && (*at = calloc(1, sizeof **at + size + 1))) memcpy((*at)->text, text, size);
+  return *at ? (*at)->text : NULL;
+}
+
+static void note_origin(void *handle, void *producer, const char *text, uint64_t size) {
   pthread_mutex_lock(&mutex);
   struct origin **at = origin_of(handle);
   if (!*at && (*at = calloc(1, sizeof **at))) (*at)->handle = handle;
-  if (*at) (*at)->producer = producer;
+  if (*at) (*at)->producer = producer, (*at)->name = text ? kept_name(text, size) : NULL;
   pthread_mutex_unlock(&mutex);
+}
+
+/* The text of a string; NULL for what is none. A string object holds its pointer and size after the 24 bytes of
+ * TVMFFIObject; a small one is in the value itself, its size in the padding (c_api.h: TVMFFIByteArray, TVMFFIAny). */
+static const char *text_of(const struct any *value, uint64_t *size) {
+  const char *text = NULL;
+  if (value->type_index == TYPE_SMALL_STRING) {
+    text = (const char *)&value->object, *size = (uint32_t)value->padding;
+  } else if (value->type_index == TYPE_RAW_STRING) {
+    text = value->object, *size = text ? strlen(text) : 0;
+  } else if (value->type_index == TYPE_STRING) {
+    text = *(const char **)((char *)value->object + 24), *size = *(uint64_t *)((char *)value->object + 32);
+  }
+  return text;
+}
+
+/* The one string among the arguments, if there is exactly one and it can be a name; else NULL. */
+static const char *name_among(const struct any *arguments, int32_t count, uint64_t *size) {
+  const char *name = NULL;
+  for (int32_t i = 0; i < count; i++) {
+    uint64_t length = 0;
+    const char *text = text_of(&arguments[i], &length);
+    if (text && name) return NULL;
+    if (text) name = text, *size = length;
+  }
+  if (!name || !*size || *size > MAX_NAME) return NULL;
+  for (uint64_t i = 0; i < *size; i++)
+    if (name[i] <= ' ' || name[i] == '"' || name[i] == 127) return NULL;
+  return name;
 }
 
 /* The row of this call, made when new; sets `is_new`. NULL when there is no memory left. */
@@ -165,13 +220,15 @@ static struct row *find_row(struct thread *thread, void *code, int64_t line, voi
   pthread_mutex_lock(&mutex);
   struct origin *known = *origin_of(handle);
   void *origin = known ? known->producer : NULL;
+  const char *name = known ? known->name : NULL;
   for (row = *bucket; row; row = row->next_in_bucket)
     if (row->handle == handle && row->code == code && row->line == line && row->thread == thread && row->via == via &&
-        row->origin == origin)
+        row->origin == origin && row->name == name)
       break;
   *is_new = !row;
   if (!row && (row = calloc(1, sizeof *row))) {
-    row->code = code, row->handle = handle, row->via = via, row->origin = origin, row->line = line, row->thread = thread;
+    row->code = code, row->handle = handle, row->via = via, row->line = line, row->thread = thread;
+    row->origin = origin, row->name = name;
     row->next_in_bucket = *bucket, *bucket = row;
     row->next = first, first = row;
   }
@@ -292,7 +349,7 @@ EXPORT int TVMFFIFunctionCreate(void *self, void *safe_call, void *deleter, void
   static create_type real;
   if (!real) real = (create_type)find_real("TVMFFIFunctionCreate", (void *)TVMFFIFunctionCreate);
   int code = real(self, safe_call, deleter, out);
-  if (!code && recording) note_origin(*out, CREATED);
+  if (!code && recording) note_origin(*out, CREATED, NULL, 0);
   return code;
 }
 
@@ -312,7 +369,11 @@ int TVMFFIFunctionCall(void *handle, void *arguments, int32_t count, void *resul
   int code = real_call(handle, arguments, count, result);
   uint64_t spent = now() - started;
   struct any *value = result;
-  if (!code && value && value->type_index == TYPE_FUNCTION) note_origin(value->object, handle);
+  if (!code && value && value->type_index == TYPE_FUNCTION) {
+    uint64_t size = 0;
+    const char *name = name_among(arguments, count, &size);
+    note_origin(value->object, handle, name, size);
+  }
   thread->depth = depth, thread->top_frame = outer_frame, thread->top_handle = outer_handle;
   if (row) {
     __atomic_add_fetch(&row->count, 1, __ATOMIC_RELAXED);

@@ -12,20 +12,19 @@ import os
 import sys
 import time
 
-from .edges import BACKEND, NEW_MONITORING, Lines, PythonCalls, is_import_machinery, is_own, is_resumption
+from .edges import BACKEND, NEW_MONITORING, PythonCalls
 from .ffi import Names, make_ffi_calls
 from .imports import ImportWatch
 from .native import Window, registry_pointers
 from .part import Log, write_error, write_part
 from .passes import Passes
+from .rows import part_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import CodeType
     from typing import Any
 
-    from .ffi import FfiRow, Name
     from .imports import Told
 
 _FLUSH_SECONDS = 2.0
@@ -208,13 +207,8 @@ class Recorder:
         write_part(self.folder, self._part(how))
 
     def _part(self, how: str) -> Iterator[Any]:
-        table = _Table()
-        made = list(self.ffi.rows()) if self.ffi is not None else []
-        origins = {row.handle: row.origin for row in reversed(made) if row.origin}
-        rows = [*self._python_rows(table), *self._callback_rows(table, origins), *self._ffi_rows(table, made, origins)]
         yield self._header(how)
-        yield from table.rows()
-        yield from rows
+        yield from part_rows(self.calls, list(self.ffi.rows()) if self.ffi is not None else [], self.names)
 
     def _header(self, how: str) -> dict[str, Any]:
         version = sys.version_info
@@ -233,77 +227,6 @@ class Recorder:
             "python_calls": BACKEND, "ffi_calls": self.ffi.backend if self.ffi is not None else "",
             "modules": self.modules, "notes": self.notes,
         }  # fmt: skip
-
-    def _python_rows(self, table: _Table) -> Iterator[list[Any]]:
-        codes, lines = self.calls.codes, Lines()
-        left_out = {number for number, code in list(codes.items()) if _is_left_out(code)}
-        merged: dict[tuple[int, int, int, int], int] = {}
-        for state in list(self.calls.states):
-            for (caller, offset, callee, start), count in list(state.calls.items()):
-                if caller in left_out or callee in left_out or is_resumption(codes[callee], start):
-                    continue
-                key = (state.number, caller, lines.of(codes[caller], offset), callee)
-                merged[key] = merged.get(key, 0) + count
-        for (thread, caller, line, callee), count in merged.items():
-            yield ["python", thread, table.code(codes[caller]), line, table.code(codes[callee]), count]
-
-    def _callback_rows(self, table: _Table, origins: dict[int, int]) -> Iterator[list[Any]]:
-        for state in list(self.calls.states):
-            for (handle, code_id), count in list(state.callbacks.items()):
-                code = self.calls.codes[code_id]
-                if not _is_left_out(code):
-                    yield ["callback", state.number, table.key(self.names.of(handle, origins)), table.code(code), count]
-
-    def _ffi_rows(self, table: _Table, made: list[FfiRow], origins: dict[int, int]) -> Iterator[list[Any]]:
-        merged: dict[tuple[Any, ...], list[int]] = {}
-        for row in made:
-            if row.code is None or not _is_left_out(row.code):
-                key = table.key(self.names.of(row.handle, origins, row.origin))
-                via = table.key(self.names.of(row.via, origins)) if row.via else None
-                code = table.code(row.code) if row.code is not None else None
-                total = merged.setdefault((row.thread, code, row.line, key, via), [0] * 6)
-                for place, number in enumerate((row.calls, row.ns, *row.tensors)):
-                    total[place] += number
-        for site, (count, ns, *tensors) in merged.items():
-            if count:
-                yield ["ffi", *site, count, ns]
-            if any(tensors):
-                yield ["tensor", *site, *tensors]
-
-
-class _Table:
-    """Numbers code objects and names of functions, in the order of their first use."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[int, int] = {}
-        self._codes: list[CodeType] = []
-        self._keys: dict[Name, int] = {}
-
-    def code(self, code: CodeType) -> int:
-        """The number of `code`."""
-        known = self._numbers.get(id(code))
-        if known is None:
-            known = self._numbers[id(code)] = len(self._codes)
-            self._codes.append(code)
-        return known
-
-    def key(self, name: Name) -> int:
-        """The number of `name`."""
-        return self._keys.setdefault(name, len(self._keys))
-
-    def rows(self) -> Iterator[list[Any]]:
-        """Of code: number, file, qualified name (null before Python 3.11, which does not know it), name, first line. Of
-        functions: number, kind, name.
-        """
-        for number, code in enumerate(self._codes):
-            qualname = getattr(code, "co_qualname", None)
-            yield ["code", number, code.co_filename, qualname, code.co_name, code.co_firstlineno]
-        for name, number in self._keys.items():
-            yield ["key", number, *name]
-
-
-def _is_left_out(code: CodeType) -> bool:
-    return is_own(code) or is_import_machinery(code)
 
 
 def _folder() -> str:

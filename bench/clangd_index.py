@@ -53,13 +53,16 @@ def write_compile_commands(folder: Path, root: Path, units: Sequence[str], argum
     (folder / "compile_commands.json").write_text(json.dumps(entries))
 
 
-def index_with_clangd(clangd: str, folder: Path, jobs: int) -> ClangdRun:
-    """Run clangd's background index over `folder`/compile_commands.json with `jobs` threads, from nothing.
+def index_with_clangd(clangd: str, folder: Path, jobs: int, *, keep: bool = False) -> ClangdRun:
+    """Run clangd's background index over `folder`/compile_commands.json with `jobs` threads.
+
+    From nothing, or, to `keep` what an earlier run left, until it has brought that up to date.
 
     Raises `RuntimeError` when clangd ends before its index is complete.
     """
     database = json.loads((folder / "compile_commands.json").read_text())
-    shutil.rmtree(folder / ".cache", ignore_errors=True)
+    if not keep:
+        shutil.rmtree(folder / ".cache", ignore_errors=True)
     # "normal", since the default priority leaves the machine to everything else.
     command = [clangd, "--background-index", "--background-index-priority=normal", f"-j={jobs}", "--log=error",
                f"--compile-commands-dir={folder}"]  # fmt: skip

@@ -2,6 +2,7 @@
 
 Both see the same C++ units with the same flags and the same number of workers; xref also reads the Python and the
 Cython, and links the registries, within the time that is shown. xref runs first: clangd finds the files in memory.
+Then files of the tree, which is a copy, are edited one by one, and both bring their index up to date.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import sqlite3
 import statistics
 import subprocess
@@ -21,6 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from clangd_index import ClangdRun, find_clangd, index_with_clangd, write_compile_commands
+from edits import Edit, choose
 
 from xref.demo.tree import demo_tree
 from xref.model import XrefError
@@ -52,43 +55,72 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if clangd is None and not options.no_clangd:
         print("no clangd to compare with: apt-get install clangd, set CLANGD, or give --no-clangd", file=sys.stderr)
         return 1
-    try:
-        tree = find_tree(options.tree or demo_tree())
-    except XrefError as error:
-        print(f"bench: {error}", file=sys.stderr)
-        return 1
-    units = [file.path for file in tree.files if file.kind == "unit" and not file.skip and file.path.endswith(".cc")]
     with tempfile.TemporaryDirectory(prefix="xref-bench-") as scratch:
         folder = Path(scratch)
+        try:
+            tree = find_tree(shutil.copytree(options.tree or demo_tree(), folder / "tree", symlinks=True))
+        except (XrefError, OSError) as error:
+            print(f"bench: {error}", file=sys.stderr)
+            return 1
+        units = [
+            file.path for file in tree.files if file.kind == "unit" and not file.skip and file.path.endswith(".cc")
+        ]
         print(f"{tree.root}: {tree.project} {tree.version}, {len(units)} C++ units, -j{options.jobs}", flush=True)
-        figures = _measure_xref(tree, folder / "xref.db", options.jobs)
-        peer = None
-        if clangd is not None:
-            write_compile_commands(folder, tree.root, units, _flags(tree))
-            try:
-                peer = index_with_clangd(clangd, folder, options.jobs)
-            except RuntimeError as error:
-                print(f"bench: {error}", file=sys.stderr)
-                return 1
-    if figures is None:
-        return 1
-    _report(figures, peer)
+        write_compile_commands(folder, tree.root, units, _flags(tree))
+        try:
+            figures = _measure_xref(tree, folder / "xref.db", options.jobs)
+            peer = index_with_clangd(clangd, folder, options.jobs) if clangd else None
+            _report(figures, peer)
+            edits = [
+                _measure_edit(edit, tree.root, folder, clangd, options.jobs) for edit in choose(folder / "xref.db")
+            ]
+        except RuntimeError as error:
+            print(f"bench: {error}", file=sys.stderr)
+            return 1
+    for edit in edits:
+        print(_told(edit))
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps({"xref": figures, "clangd": peer and asdict(peer)}, indent=1) + "\n")
+        record = {"xref": figures, "clangd": peer and asdict(peer), "edits": [asdict(edit) for edit in edits]}
+        options.json.write_text(json.dumps(record, indent=1) + "\n")
     return 0
+
+
+@dataclass(frozen=True)
+class Reindexed:
+    """Seconds of wall time until each index held the edit; None for what the peer does not read."""
+
+    edit: Edit
+    xref_s: float
+    clangd_s: float | None
+
+
+def _measure_edit(edit: Edit, root: Path, folder: Path, clangd: str | None, jobs: int) -> Reindexed:
+    edit.apply(root)
+    updated = _xref(["index", str(root), "--db", str(folder / "xref.db"), "--quiet", f"-j{jobs}"])
+    if updated.code not in (0, 4):
+        raise RuntimeError(f"xref index ended with {updated.code} after an edit of {edit.path}")
+    peer = index_with_clangd(clangd, folder, jobs, keep=True) if clangd and edit.is_cpp else None
+    return Reindexed(edit, updated.wall_s, peer and peer.wall_s)
+
+
+def _told(measured: Reindexed) -> str:
+    edit = measured.edit
+    units = f", {edit.units} units see it" if edit.units > 1 else ""
+    peer = f", clangd {measured.clangd_s:.2f} s" if measured.clangd_s is not None else ""
+    ratio = f", xref/clangd {measured.xref_s / measured.clangd_s:.2f}" if measured.clangd_s else ""
+    return f"{edit.name} edited ({edit.path}{units}): {measured.xref_s:.2f} s{peer}{ratio}"
 
 
 def _flags(tree: Tree) -> list[str]:
     return [f"-std={tree.cpp_std}", *(f"-I{folder}" for folder in tree.include_dirs), *(f"-D{d}" for d in tree.defines)]
 
 
-def _measure_xref(tree: Tree, db: Path, jobs: int) -> dict[str, float] | None:
+def _measure_xref(tree: Tree, db: Path, jobs: int) -> dict[str, float]:
     index = ["index", str(tree.root), "--db", str(db), "--quiet", f"-j{jobs}"]
     built = _xref([*index, "--force"])
     if built.code not in (0, 4):
-        print(f"bench: xref index ended with {built.code}", file=sys.stderr)
-        return None
+        raise RuntimeError(f"xref index ended with {built.code}")
     again = _xref(index)
     questions = [_xref(["query", QUESTION, "--db", str(db)], quiet=True) for _ in range(QUERY_RUNS)]
     figures: dict[str, float] = {

@@ -10,6 +10,8 @@ from types import ModuleType
 
 import pytest
 
+from xref.index import IndexOptions, run_index
+
 
 @pytest.fixture
 def bench(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
@@ -66,3 +68,31 @@ def test_a_clangd_that_dies_is_an_error_not_a_figure(bench: ModuleType, tmp_path
     fake.chmod(0o755)
     with pytest.raises(RuntimeError, match="clangd ended"):
         clangd_index.index_with_clangd(str(fake), tmp_path, 1)
+
+
+def test_edits_are_chosen_by_size_and_dependents_and_change_what_indexers_see(
+    bench: ModuleType, tmp_path: Path
+) -> None:
+    import edits
+
+    sources = {
+        "src/a.cc": '#include "one.h"\n', "src/b.cc": '#include "one.h"\n#include "two.h"\n\n',
+        "src/c.cc": '#include "two.h"\n\n\n', "src/one.h": '#pragma once\n#include "deep.h"\n',
+        "src/two.h": "#pragma once\n", "src/deep.h": "#pragma once\n", "python/tvm/m.py": "x = 1\n",
+    }  # fmt: skip
+    for name, text in sources.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    db = tmp_path / "x.db"
+    run_index(IndexOptions(tmp_path, db, jobs=1))
+    chosen = edits.choose(db)
+    assert [(edit.name, edit.path, edit.units) for edit in chosen] == [
+        ("a unit", "src/b.cc", 1), ("a private header", "src/one.h", 2), ("a Python module", "python/tvm/m.py", 0),
+    ]  # fmt: skip
+    for edit in chosen:
+        edit.apply(tmp_path)
+    run_index(IndexOptions(tmp_path, db, jobs=1))
+    with sqlite3.connect(db) as connection:
+        added = connection.execute("SELECT count(*) FROM calls c JOIN symbols s ON s.id = c.callee_id"
+                                   " WHERE s.qualname LIKE 'xref_bench::added_%'").fetchone()  # fmt: skip
+    assert added == (2,)

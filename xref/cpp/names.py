@@ -64,6 +64,10 @@ class Paths:
         self._known = known
         self._by_handle: dict[int, str] = {0: ""}
 
+    def absolute(self, path: str) -> str:
+        """The file name of a tree-relative path."""
+        return self._root + path
+
     def relative(self, handle: int) -> str:
         """The path of the file that `handle` stands for. `/../` is normalised, which libclang leaves in."""
         path = self._by_handle.get(handle)

@@ -5,11 +5,12 @@ depends on it, not the strings that stand beside it.
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 from ctypes import byref, c_size_t, c_uint
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from xref.cpp.clang import CXCursor, CXToken, file_location, load, text
+from xref.cpp.clang import CXCursor, CXToken, TranslationUnit, file_location, load, text
 
 PUNCTUATION, KEYWORD, IDENTIFIER, LITERAL, COMMENT = range(5)
 
@@ -36,13 +37,37 @@ def statement_tokens(cursor: CXCursor, limit: int = 4000) -> list[Token]:
     return []  # no end in sight: nothing is known
 
 
+def file_tokens(root: CXCursor, path: str) -> list[Token]:
+    """The tokens of a file of the unit `root`, by its absolute name: what the preprocessor left out, its directives and
+    comments apart."""
+    library = load()
+    unit = library.clang_Cursor_getTranslationUnit(root)
+    handle = library.clang_getFile(unit, os.fsencode(path)) if unit else None
+    if not handle:
+        return []
+    left_out = {
+        line for first, last in TranslationUnit(unit).skipped_lines(path) for line in range(first, last + 1)
+    }  # fmt: skip
+    size = c_size_t()
+    content = library.clang_getFileContents(unit, handle, byref(size)) or b""
+    continued = False
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        if continued or line.lstrip().startswith(b"#"):
+            left_out.add(number)
+            continued = line.rstrip().endswith(b"\\")
+    return [token for token in _tokens_of(unit, handle, 0, size.value) if token.line not in left_out]
+
+
 def _tokens(cursor: CXCursor, offset: int, limit: int) -> list[Token]:
     """The tokens of the cursor's file from the byte `offset` on, within `limit` bytes, without comments."""
     library = load()
     handle = file_location(library.clang_getCursorLocation(cursor))[0]
     unit = library.clang_Cursor_getTranslationUnit(cursor)
-    if not handle or not unit:
-        return []
+    return _tokens_of(unit, handle, offset, limit) if handle and unit else []
+
+
+def _tokens_of(unit: Any, handle: Any, offset: int, limit: int) -> list[Token]:
+    library = load()
     size = c_size_t()
     library.clang_getFileContents(unit, handle, byref(size))
     last = min(offset + limit, size.value)  # a location behind the file's end is none

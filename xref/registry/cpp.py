@@ -17,6 +17,7 @@ from xref.registry import (
     cpp_passes,
     cpp_tables,
     cpp_types,
+    cpp_uncompiled,
 )
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ class CppRegistries:
             hook(walk, cursor, function)
 
     def finish(self, walk: Walk, root: CXCursor) -> None:
-        """Record what needs the whole unit: look-ups, and registrations whose names are computed."""
+        """Record what needs the whole unit: look-ups; registrations that are computed or did not compile."""
         cpp_look_ups.finish(walk, root)
         if walk.computed:
             cpp_tables.finish(walk, root, cpp_ops.COMPUTED)
+        cpp_uncompiled.finish(walk, root)

@@ -13,7 +13,7 @@ from xref.cpp import kinds
 from xref.cpp.clang import CXCursor, load
 from xref.cpp.tokens import LITERAL, Token, expanded, statement_tokens
 from xref.model import KeyDef
-from xref.registry.cpp_record import callee_of, constant, define, expressions, initialiser, opener_of, use
+from xref.registry.cpp_record import UNCOMPILED, callee_of, constant, define, expressions, initialiser, opener_of, use
 from xref.registry.cpp_tables import Registration
 from xref.registry.cpp_values import argument, function_of, string_of, unquote
 
@@ -39,7 +39,6 @@ COMPUTED = (Registration(OP, OPENER, 0, ATTRIBUTE, tuple(SETTERS)),)
 MACROS = frozenset({"TVM_REGISTER_OP", "RELAY_REGISTER_OP"})
 VARIABLES = "__make_Op"
 """How the variables begin that these macros declare (TVM_OP_REGISTER_VAR_DEF, include/tvm/ir/op.h)."""
-_UNCOMPILED = "read by tokens: what is registered did not compile"
 NAMES = frozenset(form.rsplit("::", 1)[1] for form in (OPENER, *SETTERS, *LOOK_UPS, *MAP_READS))
 
 
@@ -78,14 +77,14 @@ def on_variable(walk: Walk, cursor: CXCursor, variable: Declaration) -> None:
     if facts is None or len(tokens) < 3 or tokens[0].text not in MACROS or tokens[2].kind != LITERAL:
         return
     operator = _literal(tokens, 2)
-    facts.key_defs.append(KeyDef(OP, operator, "cpp", tokens[0].line, note=_UNCOMPILED))
+    facts.key_defs.append(KeyDef(OP, operator, "cpp", tokens[0].line, note=UNCOMPILED))
     setters = {setter.rpartition("::")[2]: attribute for setter, attribute in SETTERS.items()}
     for at, token in enumerate(tokens):
         opening = next((i for i in range(at, len(tokens)) if tokens[i].text == "("), 0) if token.text in setters else 0
         if opening and tokens[at - 1].text == "." and tokens[opening + 1].kind == LITERAL:
             name = setters[token.text] or _literal(tokens, opening + 1)
             line = tokens[opening + 1].line
-            facts.key_defs.append(KeyDef(ATTRIBUTE, f"{operator}:{name}", "cpp", line, note=_UNCOMPILED))
+            facts.key_defs.append(KeyDef(ATTRIBUTE, f"{operator}:{name}", "cpp", line, note=UNCOMPILED))
 
 
 def _literal(tokens: list[Token], at: int) -> str:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from xref.cpp.walk import Walk
 
 CPP = "cpp"
+UNCOMPILED = "read by tokens: what is registered did not compile"
+"""Note of a key that stands in code of which clang keeps no tree."""
 _LONGEST_CHAIN = 400
 
 

@@ -123,9 +123,8 @@ def test_tensors_are_told_by_their_addresses(python: Path, tmp_path: Path) -> No
     assert (echoed.same, echoed.different) == (1, 0)
 
 
-# Of examples/conv2d.py, over the Python files of tvm named in `_excerpt`. It counts decorators' inner functions and
-# special methods, which the index does not follow.
-PYTHON_RECALL = 0.774
+# Of examples/conv2d.py, over the Python files of tvm named in `_excerpt`: of 284 calls.
+PYTHON_RECALL = 0.975
 
 
 def _excerpt(installed: Path, tree: Path) -> None:
@@ -140,7 +139,7 @@ def _excerpt(installed: Path, tree: Path) -> None:
 
 
 def test_the_index_contains_the_calls_that_ran(run: RunFile, tmp_path: Path) -> None:
-    """The measure of the index by reality: it must not fall by more than a point. When it rises, raise the number."""
+    """The measure of the index by reality: it must not fall by a point; nor rise, or the next fall is unseen."""
     _excerpt(Path(run.header["tvm"]["path"]).parent, tmp_path / "tree")
     db = tmp_path / "index" / "xref.db"
     assert xref("index", tmp_path / "tree", "--db", db, "--quiet", "-j", "1").returncode == 0
@@ -151,7 +150,7 @@ def test_the_index_contains_the_calls_that_ran(run: RunFile, tmp_path: Path) -> 
     assert measured.returncode == 0, measured.stderr
     python = json.loads(measured.stdout)["kinds"]["python"]
     assert python["observed"] > 200
-    assert python["share"] >= PYTHON_RECALL - 0.01, python["missing"][:20]
+    assert abs(python["share"] - PYTHON_RECALL) <= 0.01, (python["share"], python["missing"][:20])
 
 
 def test_the_shim_sees_what_the_interpreter_sees(python: Path, tmp_path: Path, run: RunFile) -> None:

@@ -60,6 +60,47 @@ def test_an_inlined_function_in_between_is_counted_apart(db: sqlite3.Connection)
     assert [(row.caller, row.callee) for row in native.missing] == [("m.f4", "m.f1")]
 
 
+def test_what_the_binding_converts_is_counted_apart(db: sqlite3.Connection) -> None:
+    """Array is made in the binding for `f1`, which goes through it; `f3` does not; the binding makes no Other."""
+    _add_symbols(db, {20: ("cython", "core.Function.__call__"), 21: ("cpp", "Array"), 22: ("cpp", "Other")})
+    db.executemany("INSERT INTO call(caller_id, callee_id, evidence, file_id, line, col, via)"
+                   " VALUES (?, ?, 'direct', 1, 1, 1, '')", ((1, 20), (3, 4)))  # fmt: skip
+    db.executescript("""
+INSERT INTO key_def(registry, name, side, file_id, line, symbol_id, guard, note)
+ VALUES ('ffi', 'Array', 'cpp', 1, 1, 21, '', ''), ('ffi', 'Other', 'cpp', 1, 1, 22, '', '');
+INSERT INTO key_use(registry, name, side, file_id, line, col, in_symbol_id, calls, optional, status)
+ VALUES ('ffi', 'Array', 'python', 1, 1, 1, 20, 1, 0, 'resolved');
+""")
+    for caller, callee in ((1, 21), (3, 21), (1, 22)):
+        db.execute("INSERT INTO observed_call VALUES ('r', ?, ?, 'ffi', NULL, 0, 0, 1, 1)", (caller, callee))
+    ffi = measure(db)["ffi"]
+    assert (ffi.observed, ffi.found, ffi.binding) == (3, 0, 1)
+    assert "1 more lead there through the binding" in "\n".join(recall_lines(measure(db), 1))
+
+
+def test_a_callback_is_known_by_who_gave_it_or_which_cxx_calls_it(db: sqlite3.Connection) -> None:
+    """A run tells the FFI function that was open, not the C++ function inside it that entered Python."""
+    _add_symbols(db, {20: ("cpp", "RunPass"), 21: ("cpp", "Legalize"), 22: ("cpp", "Other")})
+    db.execute("INSERT INTO key_def(registry, name, side, file_id, line, symbol_id, guard, note)"
+               " VALUES ('ffi', 'RunPass', 'cpp', 1, 1, 20, '', '')")  # fmt: skip
+    db.executemany(
+        "INSERT INTO call(caller_id, callee_id, evidence, file_id, line, col, via)"
+        " VALUES (?, ?, 'registry', 1, 1, 1, ?)",
+        ((1, 4, "RunPass"), (21, 5, "op:FLegalize"), (1, 6, "Other")),
+    )
+    for callee in (4, 5, 6, 2):
+        db.execute("INSERT INTO observed_call VALUES ('r', 20, ?, 'callback', NULL, 0, 0, 1, NULL)", (callee,))
+    callback = measure(db)["callback"]
+    assert (callback.observed, dict(callback.evidence)) == (4, {"registry": 2})
+    assert [row.callee for row in callback.missing] == ["m.f2", "m.f6"]
+
+
+def _add_symbols(db: sqlite3.Connection, symbols: dict[int, tuple[str, str]]) -> None:
+    for number, (lang, name) in symbols.items():
+        db.execute("INSERT INTO symbol VALUES (?, ?, ?, 'function', ?, ?, 1, 1, 1, 1, '', '', NULL, 1, '', '')",
+                   (number, name, lang, name, name))  # fmt: skip
+
+
 def test_the_report_names_the_number_and_the_missing(db: sqlite3.Connection) -> None:
     text = "\n".join(recall_lines(measure(db), 1))
     assert "2 of 4 (50.0 %): direct 2" in text

@@ -42,12 +42,14 @@ class Missing(NamedTuple):
 @dataclass
 class Recall:
     """Of one kind of call: distinct (caller, callee) observed, how many of them the index contains by evidence, and
-    how many it contains through functions in between (`inlined`: native calls only; the compiler may have inlined
-    those). `outside` counts those whose caller is not in the index, which are not judged.
+    how many it contains through functions in between: `inlined` of native calls (the compiler may have inlined those),
+    `binding` of FFI calls (the caller leads into the binding's Cython code, and that to the key, to convert arguments).
+    `outside` counts those whose caller is not in the index, which are not judged.
     """
 
     observed: int = 0
     inlined: int = 0
+    binding: int = 0
     outside: int = 0
     evidence: Counter[str] = field(default_factory=Counter)
     missing: list[Missing] = field(default_factory=list)
@@ -83,10 +85,14 @@ def measure(db: sqlite3.Connection, runs: tuple[str, ...] = ()) -> dict[str, Rec
             continue
         recall.observed += 1
         evidence = static.evidence(edge.caller, edge.callee)
+        if not evidence and edge.kind == "callback":
+            evidence = static.entered(edge.caller, edge.callee)
         if evidence:
             recall.evidence[evidence] += 1
         elif edge.kind == "native" and static.through_others(edge.caller, edge.callee):
             recall.inlined += 1
+        elif edge.kind == "ffi" and static.through_binding(edge.caller, edge.callee):
+            recall.binding += 1
         else:
             recall.missing.append(static.missing(edge, edge.caller))
     for recall in result.values():
@@ -160,6 +166,32 @@ class _Static:
             return True
         rows = self._db.execute("SELECT DISTINCT caller_id FROM calls WHERE callee_id = ?", (callee,))
         return any(row[0] in near for row in rows)
+
+    def entered(self, function: Id, callee: Id) -> str:
+        """The evidence that C++ calls the Python function `callee` while `function`, which a key runs, is open: C++
+        code is known to call it (an operator's attribute, say), or it is known to be given to that key. Which C++
+        function entered it no run tells; "" when neither is known.
+        """
+        rows = self._db.execute(
+            "SELECT c.evidence FROM calls c JOIN symbols s ON s.id = c.caller_id WHERE c.callee_id = ?"
+            " AND (s.lang = 'cpp' OR c.via IN (SELECT name FROM key_defs WHERE registry = 'ffi' AND symbol_id = ?))", (callee, function),
+        )  # fmt: skip
+        return min((row[0] for row in rows), key=lambda word: STRENGTH.get(word, 99), default="")
+
+    def through_binding(self, caller: Id, callee: Id) -> bool:
+        """Whether `caller` calls Cython code, and Cython code uses a key that runs `callee`."""
+        uses = self._db.execute(
+            "SELECT 1 FROM key_defs d JOIN key_uses u ON u.registry = d.registry AND u.name = d.name"
+            " JOIN symbols s ON s.id = u.in_symbol_id AND s.lang = 'cython' WHERE d.registry = 'ffi' AND d.symbol_id = ?",
+            (callee,),
+        )
+        if uses.fetchone() is None:
+            return False
+        calls = self._db.execute(
+            "SELECT 1 FROM calls c JOIN symbols s ON s.id = c.callee_id WHERE c.caller_id = ? AND s.lang = 'cython'",
+            (caller,),
+        )
+        return calls.fetchone() is not None
 
     def _written_in(self, function: Id) -> list[Id]:
         rows = self._db.execute(

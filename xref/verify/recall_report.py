@@ -23,7 +23,7 @@ def recall_object(recalls: dict[str, Recall]) -> dict[str, Any]:
         "kinds": {
             kind: {
                 "observed": one.observed, "found": one.found, "share": round(one.share, 4), "inlined": one.inlined,
-                "outside": one.outside, "evidence": dict(one.evidence.most_common()),
+                "binding": one.binding, "outside": one.outside, "evidence": dict(one.evidence.most_common()),
                 "missing": [row._asdict() for row in one.missing],
             }
             for kind, one in recalls.items()
@@ -41,6 +41,8 @@ def recall_lines(recalls: dict[str, Recall], limit: int | None) -> Iterator[str]
         yield f"            {_WHAT[kind]}"
         if one.inlined:
             yield f"            {one.inlined:,} more lead there through functions that the compiler may have inlined"
+        if one.binding:
+            yield f"            {one.binding:,} more lead there through the binding, which converts arguments by them"
         if one.outside:
             yield f"            {one.outside:,} more have a caller that is not in the index, and are not judged"
     for kind, one in recalls.items():

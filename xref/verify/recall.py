@@ -174,7 +174,8 @@ class _Static:
         """
         rows = self._db.execute(
             "SELECT c.evidence FROM calls c JOIN symbols s ON s.id = c.caller_id WHERE c.callee_id = ?"
-            " AND (s.lang = 'cpp' OR c.via IN (SELECT name FROM key_defs WHERE registry = 'ffi' AND symbol_id = ?))", (callee, function),
+            " AND (s.lang = 'cpp' OR c.via IN (SELECT name FROM key_defs WHERE registry = 'ffi' AND symbol_id = ?))",
+            (callee, function),
         )  # fmt: skip
         return min((row[0] for row in rows), key=lambda word: STRENGTH.get(word, 99), default="")
 
@@ -182,7 +183,8 @@ class _Static:
         """Whether `caller` calls Cython code, and Cython code uses a key that runs `callee`."""
         uses = self._db.execute(
             "SELECT 1 FROM key_defs d JOIN key_uses u ON u.registry = d.registry AND u.name = d.name"
-            " JOIN symbols s ON s.id = u.in_symbol_id AND s.lang = 'cython' WHERE d.registry = 'ffi' AND d.symbol_id = ?",
+            " JOIN symbols s ON s.id = u.in_symbol_id AND s.lang = 'cython'"
+            " WHERE d.registry = 'ffi' AND d.symbol_id = ?",
             (callee,),
         )
         if uses.fetchone() is None:

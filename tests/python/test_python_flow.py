@@ -16,6 +16,7 @@ from python_case import CASES, copy_case, index
 from xref.link import link
 from xref.link.step import Touched
 from xref.model import FileFacts, Lang
+from xref.python.flow.classes import MAX_BASES
 from xref.store import IndexBuilder, open_index
 
 CASE = CASES / "flow"
@@ -93,3 +94,26 @@ def test_an_edit_elsewhere_does_not_cost_the_whole_analysis_again(
     link(writable, Touched(python))
     assert derived_calls(writable, "python/flow/tables.py") == before
     writable.close()
+
+
+def test_a_class_made_for_each_row_of_a_table_derives_from_few_of_them(tmp_path: Path) -> None:
+    """tvm/contrib/msc of v0.16 to v0.22: a factory whose base class comes out of a table that it fills itself. Without
+    a limit the linker worked for more than ten minutes, since every class would derive from every other."""
+    rows = "".join(f"@register\nclass C{i}:\n    def name_{i}(self): ...\n" for i in range(40))
+    code = (
+        "TABLE = {}\n"
+        "def register(cls):\n    TABLE[cls.__name__] = cls\n    return cls\n"
+        f"{rows}"
+        "def make(name):\n"
+        "    base = TABLE[name]\n"
+        "    @register\n"
+        "    class Made(base):\n"
+        "        def run(self):\n"
+        + "".join(f"            self.name_{i}()\n" for i in range(40))
+    )  # fmt: skip
+    (tmp_path / "tree/python").mkdir(parents=True)
+    (tmp_path / "tree/python/m.py").write_text(code, "utf-8")
+    db = linked(index(tmp_path / "tree", tmp_path / "scratch", types=False), tmp_path / "xref.db")
+    found = [line for line in derived_calls(db, "python/m.py") if "-> m.C" in line and not line.endswith(" name")]
+    db.close()
+    assert 0 < len(found) <= MAX_BASES

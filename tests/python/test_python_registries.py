@@ -184,6 +184,26 @@ def test_tables_of_converters_answer_which_function_converts(scratch: Path) -> N
     assert len(keys) == 9
 
 
+def test_a_converter_leads_to_the_method_of_each_version(scratch: Path) -> None:
+    """relax/frontend/onnx/onnx_frontend.py: which function converts Conv is a matter of the model's opset."""
+    rows = "".join(f"        'Op{i}': Base,\n" for i in range(8))
+    code = (
+        "class Base:\n"
+        "    def _impl_v1(cls, node): ...\n"
+        "    def _implement(cls, node): ...\n"
+        "class Conv(Base):\n"
+        "    def _impl_v11(cls, node): ...\n"
+        f"def _get_convert_map():\n    return {{\n        'Conv': Conv,\n{rows}    }}\n"
+    )
+    facts, names = _facts(scratch, code, "python/tvm/relax/frontend/onnx/onnx_frontend.py")
+    module = "tvm.relax.frontend.onnx.onnx_frontend"
+    assert [(names.of(k.symbol), k.note) for k in facts.key_defs if k.name == "onnx:Conv"] == [
+        (f"{module}.Conv", ""),
+        (f"{module}.Base._impl_v1", "from opset 1 on"),
+        (f"{module}.Conv._impl_v11", "from opset 11 on"),
+    ]
+
+
 def test_a_visitor_leads_to_the_methods_that_handle_nodes(scratch: Path) -> None:
     """relax/backend/metal/coreml.py:281: C++ calls the handlers back, no call of theirs is in the file."""
     functor = "class PyExprVisitor:\n    def visit_expr(self, e): ...\n    def visit_call_(self, op): ...\n"

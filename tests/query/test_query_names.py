@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from conftest import EMIT, FUSE_TIR_CC, KEY, WRAPPER, build, cpp, id_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xref.model import FileFacts, Lang, Relation
+from xref.model import FileFacts, KeyDef, Lang, Relation
 from xref.query.language import ask, run
 from xref.query.names import components, find, is_suffix, parse_name
 from xref.query.near import names_with_prefix, near_names
@@ -175,3 +176,31 @@ def test_near_keys_are_suggested(db: sqlite3.Connection) -> None:
 
 def test_completion_offers_names(db: sqlite3.Connection) -> None:
     assert names_with_prefix(db, "FuseT") == ["FuseTIR"]
+
+
+OPERATORS = ("torch:conv2d", "torch:conv2d.default", "torch:conv2d_backward", "onnx:Conv", "pytorch:aten::conv2d")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("aten.conv2d", ["pytorch:aten::conv2d", "torch:conv2d", "torch:conv2d.default"]),
+        ("aten::conv2d", ["pytorch:aten::conv2d"]),
+        ("torch.ops.aten.conv2d.default", ["torch:conv2d.default", "pytorch:aten::conv2d", "torch:conv2d"]),
+        ("onnx Conv", ["onnx:Conv"]),
+        ("onnx.Conv", ["onnx:Conv"]),
+        ("Conv", ["onnx:Conv"]),
+        ("aten.conv", []),
+        ("my.conv2d", []),
+    ],
+)
+def test_operators_are_found_as_their_frameworks_name_them(tmp_path: Path, text: str, expected: list[str]) -> None:
+    """Which function converts aten.conv2d, or onnx Conv? is what somebody asks whose model fails to import."""
+    table = FileFacts("python/tvm/relax/frontend/x.py", Lang.PYTHON, lines=9)
+    table.key_defs = [KeyDef("frontend", name, "python", 1, id_of(EMIT)) for name in OPERATORS]
+    build(tmp_path / "x.db", [table])
+    with contextlib.closing(open_index(tmp_path / "x.db")) as db:
+        assert [key.name for key in run(db, "key", (text,)).keys] == expected
+        if expected:
+            answer = ask(db, f"which function converts {text}?")
+            assert (answer.verb, [key.name for key in answer.keys]) == ("key", expected)

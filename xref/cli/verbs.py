@@ -255,19 +255,20 @@ def _run_verb(verb: str, names: tuple[str, ...], db: Path, as_json: bool, limit:
 def query(question: tuple[str, ...], db: Path, as_json: bool, limit: int | None, **narrowing: Any) -> int:
     """Answer a question: "who calls FuseTIR".
 
-    \b
-    who calls X          callers of X           calls to X
-    what does X call     callees of X           calls from X
-    where is X           definition of X
-    uses of X            references to X        who uses X
-    hierarchy of X       what derives from X    what overrides X
-    path from A to B     how does A reach B
-    what is key K        who registers K        where is K registered
-    X                    what X is, in short
+      \b
+      who calls X          callers of X           calls to X
+      what does X call     callees of X           calls from X
+      where is X           definition of X
+      uses of X            references to X        who uses X
+      hierarchy of X       what derives from X    what overrides X
+      path from A to B     how does A reach B
+      what is key K        who registers K        where is K registered
+    which function converts aten.conv2d (or: onnx Conv)
+      X                    what X is, in short
 
-    Names: a last part (FuseTIR), any longer end (transform.FuseTIR, relax::FuseTIR; . and :: are the same), a full
-    name, a public Python path, a name with parameters ("Class::VisitExpr_(const CallNode*)"), a registry key
-    (relax.transform.FuseTIR), or a place (src/relax/transform/fuse_tir.cc:1273: the function around that line).
+      Names: a last part (FuseTIR), any longer end (transform.FuseTIR, relax::FuseTIR; . and :: are the same), a full
+      name, a public Python path, a name with parameters ("Class::VisitExpr_(const CallNode*)"), a registry key
+      (relax.transform.FuseTIR), or a place (src/relax/transform/fuse_tir.cc:1273: the function around that line).
     """
     from xref.query import language
 

@@ -151,7 +151,16 @@ class KeyCollector:
         if not framework:
             return
         for table, scope in self._context.walk.tables:
-            python_tables.table_facts(framework, table, self._facts, partial(self._symbol, scope=scope))
+            symbol, versions = partial(self._symbol, scope=scope), partial(self._versions, scope=scope)
+            python_tables.table_facts(framework, table, self._facts, symbol, versions)
+
+    def _versions(self, node: ast.expr, scope: Scope) -> list[tuple[str, Id]]:
+        """The methods of a class that convert an operator, each from one version of its framework on."""
+        target = self._context.resolver.resolve(node, scope)
+        found = self._context.tree.methods(target, python_tables.VERSIONS) if target is not None else {}
+        numbers = filter(str.isdecimal, (name.removeprefix(python_tables.VERSIONS) for name in found))
+        ids = [(number, self._context.target_id(found[python_tables.VERSIONS + number])) for number in numbers]
+        return sorted(((number, id_) for number, id_ in ids if id_ is not None), key=lambda pair: int(pair[0]))
 
     def _show(self, callee: ast.expr, call: ast.Call | None, scope: Scope, target: Target) -> None:
         if target.kind == "external" and target.name.startswith("builtins."):

@@ -213,6 +213,19 @@ class Tree:
                     return found
         return None
 
+    def methods(self, target: Target, prefix: str, depth: int = 0) -> dict[str, Target]:
+        """The methods of a class of the tree, its own and inherited, whose names begin with `prefix`."""
+        if self.kind(target) != "class" or depth > _DEPTH:
+            return {}
+        found: dict[str, Target] = {}
+        for base in reversed(self.bases(target.module, target.name)):
+            found.update(self.methods(base, prefix, depth + 1))
+        start = f"{target.name}.{prefix}"
+        for suffix in self.modules[target.module]["kinds"]:
+            if suffix.startswith(start):
+                found[suffix[len(target.name) + 1 :]] = Target("member", target.module, suffix)
+        return found
+
     def bases(self, module: str, suffix: str) -> list[Target]:
         """The base classes of a class of the tree, as far as their names lead anywhere."""
         names = self.modules[module]["bases"].get(suffix, ())

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from xref.query.answers import symbol_rows
+from xref.query.converters import FRONTEND, converters
 from xref.query.names import SymbolRow, like_escape
 from xref.query.types import KeyDefRow
 
@@ -74,7 +75,8 @@ def find_keys(db: sqlite3.Connection, text: str, registry: str | None = None) ->
     """The (registry, name) of the keys called `text` or, when there are none, of those that end in `.text`, or in
     `:text` or `::text` (`FInferType` of any operator, `FusedTIRConstructor:CallNode`).
 
-    `text` may name the registry: `ffi:relax.transform.FuseTIR`.
+    `text` may name the registry: `ffi:relax.transform.FuseTIR`. Operators of other frameworks are found under the names
+    that these give them: `aten.conv2d`, `onnx Conv`.
     """
     prefix, colon, rest = text.partition(":")
     if colon and registry is None and rest and not rest.startswith(":") and (found := find_keys(db, rest, prefix)):
@@ -93,7 +95,7 @@ def find_keys(db: sqlite3.Connection, text: str, registry: str | None = None) ->
             if name == text or name.endswith(tuple(mark + text for mark in _MARKS))
         ]:
             return rows
-    return []
+    return converters(db, text) if registry in (None, FRONTEND) else []
 
 
 def key(db: sqlite3.Connection, registry: str, name: str) -> KeyAnswer:

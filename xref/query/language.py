@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from xref.model import ExitCode, XrefError
 from xref.query import answers
 from xref.query import keys as query_keys
+from xref.query.converters import FRONTEND
 from xref.query.hierarchy import KINDS, hierarchy
 from xref.query.names import SymbolRow, find
 from xref.query.near import near_keys, near_names
@@ -46,6 +47,11 @@ TERMS: tuple[tuple[str, str], ...] = (
     ("who registers {a}", "key"),
     ("what registers {a}", "key"),
     ("what is key {a}", "key"),
+    ("who converts {a}", "converter"),
+    ("who converts {a} {b}", "converter"),
+    ("what converts {a}", "converter"),
+    ("which function converts {a}", "converter"),
+    ("which function converts {a} {b}", "converter"),
     ("where is {a} defined", "where"),
     ("where is {a} declared", "where"),
     ("where is {a}", "where"),
@@ -263,6 +269,11 @@ def _key(db: sqlite3.Connection, answer: Answer, names: tuple[str, ...], options
         answer.near = near_keys(db, names[0])
 
 
+def _converter(db: sqlite3.Connection, answer: Answer, names: tuple[str, ...], options: Options) -> None:
+    answer.verb, answer.name = "key", " ".join(names)
+    _key(db, answer, (answer.name,), replace(options, registry=FRONTEND))
+
+
 def _path(db: sqlite3.Connection, answer: Answer, names: tuple[str, ...], options: Options) -> None:
     ends = []
     for name in names:
@@ -282,5 +293,6 @@ VERBS: dict[str, Callable[[sqlite3.Connection, Answer, tuple[str, ...], Options]
     "refs": _refs,
     "path": _path,
     "key": _key,
+    "converter": _converter,
     "overview": _overview,
 }

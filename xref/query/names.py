@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from xref.model import Id
+from xref.query.converters import converters
 
 ANONYMOUS = "(anonymous)"
 """The component of a C++ anonymous namespace; users may leave it out."""
@@ -216,7 +217,7 @@ def find(db: sqlite3.Connection, text: str, lang: str | None = None) -> Found:
     rows = _named(db, name)
     literal = [row for row in rows if row.qualname == name.text and len(name.parts) > 1]
     symbols = _follow_aliases(db, literal or rows)
-    keys = [] if literal else _keys(db, name)
+    keys = [] if literal else _keys(db, name) or ([] if symbols else converters(db, text))
     if not literal:
         symbols += key_symbols(db, keys)
     if not symbols and len(name.parts) > 1:

@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Iterator
 
 from xref.model import Evidence, duration, shorten
+from xref.query.converters import FRONTEND
 from xref.query.hierarchy import grouped
 from xref.query.keys import KeyAnswer, KeyCount
 from xref.query.language import Answer
@@ -273,7 +274,9 @@ def key_lines(key: KeyAnswer, limit: int = 0, width: int = WIDTH) -> Iterator[st
         guard = f"  built under {part.guard}" if part.guard else ""
         lead = f"  {part.path}:{part.line}  {part.name.removeprefix(key.name)}{guard}  "
         yield (lead + (shorten_name(part.runs, width - len(lead)) if part.runs else part.note)).rstrip()
-    if not key.uses:
+    if not key.uses and key.registry == FRONTEND:
+        yield "  used by way of the table that it stands in: ask who calls what it runs"
+    elif not key.uses:
         yield "  no use found (one whose name is computed at run time from its first letter on is not followed)"
     shown = key.uses[:limit] if limit else key.uses
     for use in shown:

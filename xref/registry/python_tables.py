@@ -20,6 +20,7 @@ REGISTER_FORMS = {
     "register_pattern_table": ("tvm.relay.op.contrib", "tvm.relay.op.contrib.register"),
 }
 _HOMES = ("tvm.relax.frontend.", "tvm.relay.frontend.")
+VERSIONS = "_impl_v"
 _FEWEST = 8
 """Rows of a table that converts operators: a smaller dictionary of functions serves something else."""
 _LARGEST_SHARE_UNKNOWN = 0.5
@@ -33,8 +34,18 @@ def framework(module: str) -> str:
     return ""
 
 
-def table_facts(framework: str, table: ast.Dict, facts: KeyFacts, symbol: Callable[[ast.expr], Id | None]) -> None:
-    """Add the rows of a table of converters: strings as keys, and as values what names a function or class."""
+def table_facts(
+    framework: str,
+    table: ast.Dict,
+    facts: KeyFacts,
+    symbol: Callable[[ast.expr], Id | None],
+    versions: Callable[[ast.expr], list[tuple[str, Id]]],
+) -> None:
+    """Add the rows of a table of converters: strings as keys, and as values what names a function or class.
+
+    `versions` gives the methods of a class whose names begin with `VERSIONS`, and what follows it. The importer of ONNX
+    chooses one of them by the model's opset (`OnnxOpConverter.get_converter`), so each is what the key may run.
+    """
     rows = [(literal(key), key, value) for key, value in zip(table.keys, table.values, strict=True) if key is not None]
     texts = [row for row in rows if row[0]]
     if len(texts) < _FEWEST or len(texts) < len(table.keys) * _LARGEST_SHARE_UNKNOWN:
@@ -43,9 +54,20 @@ def table_facts(framework: str, table: ast.Dict, facts: KeyFacts, symbol: Callab
     known = [row for row in found if row[2][0] is not None]
     if len(known) < len(found) * _LARGEST_SHARE_UNKNOWN:
         return
-    for text, key, (converter, note) in found:
+    for (text, key, (converter, note)), (_, _, value) in zip(found, texts, strict=True):
         assert key is not None
-        facts.definitions.append(KeyDef(FRONTEND, f"{framework}:{text}", PYTHON, key.lineno, converter, "", note))
+        name = f"{framework}:{text}"
+        facts.definitions.append(KeyDef(FRONTEND, name, PYTHON, key.lineno, converter, "", note))
+        facts.definitions += [
+            KeyDef(FRONTEND, name, PYTHON, key.lineno, method, "", f"from opset {version} on")
+            for version, method in versions(_class_of(value))
+        ]
+
+
+def _class_of(value: ast.expr) -> ast.expr:
+    """The class of a row: `Conv`, or `Conv` in `Conv.get_converter(opset)`."""
+    callee = value.func if isinstance(value, ast.Call) else None
+    return callee.value if isinstance(callee, ast.Attribute) else value
 
 
 def _converter(value: ast.expr, symbol: Callable[[ast.expr], Id | None]) -> tuple[Id | None, str]:

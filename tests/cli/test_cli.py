@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from conftest import CREATOR, FUSE_TIR_CC, KEY, Run, Terminal, build, py
 
+from xref.cli import options as cli_options
 from xref.cli import output as cli_output
-from xref.cli import verbs as cli_module
 from xref.model import FileFacts, Lang, XrefError
 
 ROOT = Path(__file__).parent.parent.parent
@@ -237,7 +237,7 @@ def test_an_error_the_user_can_act_on_has_its_code(run: Run, monkeypatch: pytest
 
 def test_processors_are_counted_where_affinity_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
-    assert cli_module._processors() == (os.cpu_count() or 1)
+    assert cli_options.processors() == (os.cpu_count() or 1)
 
 
 @pytest.mark.parametrize(

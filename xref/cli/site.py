@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,20 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from xref.cli.options import db_option, jobs_option, stopping_cleanly
 from xref.cli.output import FilePath
 from xref.model import ExitCode
 
 if TYPE_CHECKING:
     from xref.site.build import SiteSummary
-
-
-def _default_db() -> Path:
-    return Path(os.environ.get("XREF_DB") or "data/xref.db")
-
-
-def _processors() -> int:
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def _known_url(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
@@ -34,12 +25,10 @@ def _known_url(_ctx: click.Context, _param: click.Parameter, value: str) -> str:
 
 
 @click.command()
-@click.option("--db", type=FilePath(dir_okay=False, path_type=Path), default=_default_db,
-              show_default="$XREF_DB, else data/xref.db", help="The index.")  # fmt: skip
+@db_option
 @click.option("--out", type=FilePath(path_type=Path), default=Path("site"), show_default=True, metavar="DIR",
               help="The folder of the site. One made earlier is replaced; anything else is left alone.")  # fmt: skip
-@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", default=_processors,
-              show_default="the processors at hand", help="Worker processes.")  # fmt: skip
+@jobs_option
 @click.option("--only", multiple=True, metavar="GLOB",
               help="Pages of files whose path matches, and of what is in them (repeatable).")  # fmt: skip
 @click.option("--base-url", default="", metavar="URL", callback=_known_url,
@@ -54,7 +43,6 @@ def site(db: Path, out: Path, jobs: int, only: tuple[str, ...], base_url: str, f
     """
     from xref.cli.output import write_lines
     from xref.cli.summary import progress_bar
-    from xref.cli.verbs import stopping_cleanly
     from xref.site.build import SiteOptions, build_site
 
     with stopping_cleanly(), progress_bar(show=not quiet) as progress:
@@ -65,8 +53,7 @@ def site(db: Path, out: Path, jobs: int, only: tuple[str, ...], base_url: str, f
 
 
 @click.command()
-@click.option("--db", type=FilePath(dir_okay=False, path_type=Path), default=_default_db,
-              show_default="$XREF_DB, else data/xref.db", help="The index.")  # fmt: skip
+@db_option
 @click.option("--site", "folder", type=FilePath(path_type=Path), default=Path("site"), show_default=True,
               metavar="DIR", help="The folder of the site, as `xref site` made it.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65535), default=8417, show_default=True, help="0 takes any free port.")
@@ -76,7 +63,6 @@ def serve(db: Path, folder: Path, port: int) -> int:
     It listens on 127.0.0.1 only, changes nothing, and refuses requests that name another host.
     """
     from xref.cli.output import write_lines
-    from xref.cli.verbs import stopping_cleanly
     from xref.site.serve import Server
 
     with Server(db, folder, port) as server, stopping_cleanly():

@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
+from xref.cli.options import db_option_saying, json_option_of
 from xref.cli.output import FilePath, write_json, write_lines
 from xref.model import ExitCode, XrefError
 
 if TYPE_CHECKING:
     from xref.trace.record import Recording
 
-Verb = TypeVar("Verb", bound=Callable[..., Any])
 _TEXT_LIMIT = 20
-
-
-def _default_db() -> Path:
-    return Path(os.environ.get("XREF_DB") or "data/xref.db")
-
-
-def _db_option(verb: Verb) -> Verb:
-    return click.option(
-        "--db",
-        type=FilePath(dir_okay=False, path_type=Path),
-        default=_default_db,
-        show_default="$XREF_DB, else data/xref.db",
-        help="The index; runs are kept in the folder `runs` beside it.",
-    )(verb)
-
-
-def _json_option(verb: Verb) -> Verb:
-    return click.option("--json", "as_json", is_flag=True, help="Write one JSON object (docs/tracing.md).")(verb)
+_db_option = db_option_saying("The index; runs are kept in the folder `runs` beside it.")
+_json_option = json_option_of("docs/tracing.md")
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})

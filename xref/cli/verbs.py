@@ -10,13 +10,27 @@ import errno
 import os
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from xref.cli.options import (
+    LIMIT,
+    Verb,
+    complete,
+    db_option,
+    depth_option,
+    evidence_option,
+    hops_option,
+    jobs_option,
+    json_option,
+    lang_option,
+    limit_option,
+    name_argument,
+    stopping_cleanly,
+)
 from xref.cli.output import FilePath, width, write_json, write_lines
 from xref.cli.site import serve, site
 from xref.cli.trace import COMMANDS as TRACE_COMMANDS
@@ -25,11 +39,6 @@ from xref.model import ExitCode, Role, XrefError
 
 if TYPE_CHECKING:
     from xref.query.language import Answer
-
-Verb = TypeVar("Verb", bound=Callable[..., Any])
-
-LANGUAGES = ("cpp", "python", "cython")
-_TEXT_LIMIT = 100
 
 
 class _Group(click.Group):
@@ -102,118 +111,11 @@ def cli() -> None:
     """
 
 
-def _default_db() -> Path:
-    return Path(os.environ.get("XREF_DB") or "data/xref.db")
-
-
-@contextmanager
-def stopping_cleanly() -> Iterator[None]:
-    """SIGTERM and SIGHUP end like Ctrl-C, so that no half-written file stays behind."""
-    import signal
-
-    def stop(*_: object) -> NoReturn:
-        raise KeyboardInterrupt
-
-    signals = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = [signal.signal(number, stop) for number in signals]
-    try:
-        yield
-    finally:
-        for number, handler in zip(signals, before, strict=True):
-            signal.signal(number, handler)
-
-
-def _processors() -> int:
-    """Processors that this process may use; on systems that cannot tell, all there are."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
-
-
-def _db_option(verb: Verb) -> Verb:
-    return click.option(
-        "--db",
-        type=FilePath(dir_okay=False, path_type=Path),
-        default=_default_db,
-        show_default="$XREF_DB, else data/xref.db",
-        help="The index.",
-    )(verb)
-
-
-def _json_option(verb: Verb) -> Verb:
-    return click.option("--json", "as_json", is_flag=True, help="Write one JSON object (docs/cli.md).")(verb)
-
-
-def _limit_option(verb: Verb) -> Verb:
-    return click.option(
-        "--limit",
-        type=click.IntRange(min=0),
-        metavar="N",
-        help="Lines of each list; 0 for all.",
-        show_default=f"{_TEXT_LIMIT}, all with --json",
-    )(verb)
-
-
-def _lang_option(verb: Verb) -> Verb:
-    return click.option("--lang", type=click.Choice(LANGUAGES), help="Only symbols of one language.")(verb)
-
-
-def _evidence_option(verb: Verb) -> Verb:
-    return click.option(
-        "--evidence",
-        multiple=True,
-        metavar="KIND",
-        help="Only calls with this evidence (repeatable): direct, virtual, template, value, registry, dispatch, name,"
-        " observed.",
-        callback=_known_evidence,
-    )(verb)
-
-
-def _known_evidence(_ctx: click.Context, _param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...] | None:
-    from xref.query.types import EVIDENCE
-
-    for word in value:
-        if word not in EVIDENCE:
-            raise click.BadParameter(f"{word!r} is none of {', '.join(EVIDENCE)}")
-    return value or None
-
-
-def _depth_option(verb: Verb) -> Verb:
-    return click.option(
-        "--depth", type=click.IntRange(1, 20), metavar="N", default=1, show_default=True, help="Follow so many calls."
-    )(verb)
-
-
-def _hops_option(verb: Verb) -> Verb:
-    return click.option(
-        "--max-hops",
-        type=click.IntRange(1, 100),
-        metavar="N",
-        default=12,
-        show_default=True,
-        help="Longest chain, in calls.",
-    )(verb)
-
-
-def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
-    """Names in the index that begin like what was typed, for the shell; none when there is no index."""
-    from xref.query.near import names_with_prefix
-    from xref.store import open_index
-
-    try:
-        return names_with_prefix(open_index(_default_db()), incomplete)
-    except (XrefError, sqlite3.Error):
-        return []
-
-
-def _name_argument(verb: Verb) -> Verb:
-    return click.argument("name", shell_complete=_complete)(verb)
-
-
 def _answering(*options: Callable[[Any], Any]) -> Callable[[Verb], Verb]:
     """A verb that asks the index: its own options, then --lang, --limit, --json and --db."""
 
     def decorate(verb: Any) -> Any:
-        for option in (_db_option, _json_option, _limit_option, _lang_option, *reversed(options)):
+        for option in (db_option, json_option, limit_option, lang_option, *reversed(options)):
             verb = option(verb)
         return verb
 
@@ -235,7 +137,7 @@ def _respond(db: Path, as_json: bool, limit: int | None, ask: Callable[[sqlite3.
     else:
         from xref.query.text import answer_lines
 
-        write_lines(answer_lines(answer, _TEXT_LIMIT if limit is None else limit, width()))
+        write_lines(answer_lines(answer, LIMIT if limit is None else limit, width()))
     from xref.query.text import trouble_lines
 
     write_lines(trouble_lines(answer), error=True)
@@ -251,7 +153,7 @@ def _run_verb(verb: str, names: tuple[str, ...], db: Path, as_json: bool, limit:
 
 @cli.command()
 @click.argument("question", nargs=-1, required=True, metavar="QUESTION...")
-@_answering(_depth_option, _evidence_option, _hops_option)
+@_answering(depth_option, evidence_option, hops_option)
 def query(question: tuple[str, ...], db: Path, as_json: bool, limit: int | None, **narrowing: Any) -> int:
     """Answer a question: "who calls FuseTIR".
 
@@ -277,23 +179,23 @@ def query(question: tuple[str, ...], db: Path, as_json: bool, limit: int | None,
 
 
 @cli.command()
-@_name_argument
-@_answering(_depth_option, _evidence_option)
+@name_argument
+@_answering(depth_option, evidence_option)
 def callers(name: str, **options: Any) -> int:
     """Who calls NAME, with the evidence of each call; where nobody does, why."""
     return _run_verb("callers", (name,), **options)
 
 
 @cli.command()
-@_name_argument
-@_answering(_depth_option, _evidence_option)
+@name_argument
+@_answering(depth_option, evidence_option)
 def callees(name: str, **options: Any) -> int:
     """What NAME calls, itself or in the lambdas and functions written in it."""
     return _run_verb("callees", (name,), **options)
 
 
 @cli.command()
-@_name_argument
+@name_argument
 @_answering()
 def where(name: str, **options: Any) -> int:
     """Where NAME is defined and declared."""
@@ -301,7 +203,7 @@ def where(name: str, **options: Any) -> int:
 
 
 @cli.command()
-@_name_argument
+@name_argument
 @_answering()
 def hierarchy(name: str, **options: Any) -> int:
     """The bases and derived classes of NAME; of a method, what it overrides and what overrides it."""
@@ -309,7 +211,7 @@ def hierarchy(name: str, **options: Any) -> int:
 
 
 @cli.command()
-@_name_argument
+@name_argument
 @click.option(
     "--role", "roles", multiple=True, type=click.Choice(list(Role)), help="Only references with this role (repeatable)."
 )
@@ -320,12 +222,12 @@ def refs(name: str, **options: Any) -> int:
 
 
 @cli.command()
-@click.argument("start", shell_complete=_complete)
-@click.argument("goal", shell_complete=_complete)
-@_evidence_option
-@_hops_option
-@_json_option
-@_db_option
+@click.argument("start", shell_complete=complete)
+@click.argument("goal", shell_complete=complete)
+@evidence_option
+@hops_option
+@json_option
+@db_option
 def path(start: str, goal: str, **options: Any) -> int:
     """A shortest call chain from START to GOAL, through keys too."""
     return _run_verb("path", (start, goal), limit=None, **options)
@@ -334,9 +236,9 @@ def path(start: str, goal: str, **options: Any) -> int:
 @cli.command()
 @click.argument("name")
 @click.option("--registry", metavar="R", help="Only this registry: ffi, type, field, op, pass, ...")
-@_db_option
-@_limit_option
-@_json_option
+@db_option
+@limit_option
+@json_option
 def key(name: str, **options: Any) -> int:
     """Who registers the key NAME and under which guard, what it runs, who uses it."""
     return _run_verb("key", (name,), **options)
@@ -347,8 +249,8 @@ def key(name: str, **options: Any) -> int:
 @click.option("--registry", metavar="R", help="Only this registry: ffi, type, field, op, pass, ...")
 @click.option("--dangling", is_flag=True, help="Only keys that are used and nowhere defined.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", default=0, help="List so many; 0 for all.")
-@_json_option
-@_db_option
+@json_option
+@db_option
 def keys(db: Path, as_json: bool, limit: int, registry: str | None, pattern: str | None, dangling: bool) -> int:
     """List the keys, or those that match PATTERN ("relax.transform.*")."""
     from contextlib import closing
@@ -370,8 +272,8 @@ def keys(db: Path, as_json: bool, limit: int, registry: str | None, pattern: str
 
 
 @cli.command()
-@_db_option
-@_json_option
+@db_option
+@json_option
 def doctor(db: Path, as_json: bool) -> int:
     """What is installed, what is missing and how to get it; how complete the index is."""
     from xref.doctor import examine, report_lines, report_object
@@ -386,11 +288,8 @@ def doctor(db: Path, as_json: bool) -> int:
 
 @cli.command()
 @click.argument("path", type=FilePath(path_type=Path))
-@_db_option
-@click.option(
-    "-j", "--jobs", type=click.IntRange(min=1), metavar="N", default=_processors,
-    show_default="the processors at hand", help="Worker processes.",
-)  # fmt: skip
+@db_option
+@jobs_option
 @click.option("--only", multiple=True, metavar="GLOB", help="Only files whose path matches (repeatable).")
 @click.option(
     "--also", metavar="FOLDERS", default="",
@@ -399,7 +298,7 @@ def doctor(db: Path, as_json: bool) -> int:
 @click.option("--force", is_flag=True, help="Index again though nothing changed, or over another tree's index.")
 @click.option("--strict", is_flag=True, help="Exit with 4 when a file could be read only in part.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no summary.")
-@_json_option
+@json_option
 def index(
     path: Path, db: Path, jobs: int, only: tuple[str, ...], also: str, force: bool, strict: bool, quiet: bool,
     as_json: bool,

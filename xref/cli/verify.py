@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import closing
@@ -12,18 +11,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from xref.cli.output import FilePath, write_json, write_lines
+from xref.cli.options import db_option, json_option
+from xref.cli.output import write_json, write_lines
 from xref.model import ExitCode
 
 if TYPE_CHECKING:
     from xref.verify.compare import Verification
 
 _SHOWN = 10
-
-
-def default_db() -> Path:
-    """The index to ask when none is named."""
-    return Path(os.environ.get("XREF_DB") or "data/xref.db")
 
 
 def _lines(result: Verification, limit: int | None) -> Iterator[str]:
@@ -60,9 +55,8 @@ def _names(what: str, names: list[str], limit: int | None) -> Iterator[str]:
 @click.option(
     "--limit", type=click.IntRange(min=0), metavar="N", help="Names of each kind; 0 for all.", show_default="10"
 )
-@click.option("--json", "as_json", is_flag=True, help="Write one JSON object (docs/cli.md).")
-@click.option("--db", type=FilePath(dir_okay=False, path_type=Path), default=default_db,
-              show_default="$XREF_DB, else data/xref.db", help="The index.")  # fmt: skip
+@json_option
+@db_option
 def verify(
     python: str | None, runs: bool, chosen: tuple[str, ...], limit: int | None, as_json: bool, db: Path
 ) -> int:  # fmt: skip

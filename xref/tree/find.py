@@ -1,7 +1,8 @@
 """Find out what a tree is: its project, version, era, flags, and every source file with a reason when it is left out.
 
 Nothing of the tree is executed, imported or obeyed: versions are read as text, git's files are read without git, and
-symbolic links are recorded, not followed. The flags themselves come from `flags`, the build guards from `cmake`.
+symbolic links are recorded, not followed. Flags come from `flags`, build guards from `cmake`, version and
+era from `version`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from pathlib import Path
 from xref.model import ExitCode, XrefError
 from xref.tree import gitfiles
 from xref.tree.cmake import build_guards
-from xref.tree.flags import FFI_PARTS, cpp_standard, defines, ffi_header_release, find_headers, read_text
+from xref.tree.flags import FFI_PARTS, cpp_standard, defines, find_headers, read_text
+from xref.tree.version import era_of, release
 
 MAX_FILE_BYTES = 16 << 20
 """A larger file is generated or data: skipped with that reason. The largest source file of TVM has 0.4 MB."""
@@ -112,8 +114,8 @@ def find_tree(path: Path, only: Sequence[str] = (), also: Sequence[str] = ()) ->
                 ExitCode.USAGE,
             )
     commit, tag = gitfiles.head(root)
-    version = _version(root, project, tag)
-    era, includes_ffi = _era(root, files)
+    version = release(root, project, tag)
+    era, includes_ffi = era_of(root, files)
     headers = find_headers(
         root, project, version, needs_ffi=project == "tvm-ffi" or includes_ffi, vendored=walk.vendored,
         has_cpp=any(file.kind in ("unit", "header") and not file.skip for file in files),
@@ -306,56 +308,6 @@ def _matches(path: str, only: Sequence[str]) -> bool:
         fnmatchcase(path, glob) or fnmatchcase(path, f"{glob}/*") or fnmatchcase(path, glob.replace("**/", ""))
         for glob in globs
     )
-
-
-def _version(root: Path, project: str, tag: str) -> str:
-    """The version, as text: the release tag at HEAD, else what the project's own files say, in the order of trust."""
-    if re.fullmatch(r"v?\d+(\.\w+)+", tag):
-        return tag.removeprefix("v")
-    if project == "tvm-ffi":
-        return _assigned(root / "python/tvm_ffi/_version.py", "__version__") or ffi_header_release(root / "include")
-    if project == "tvm":
-        sources = [(root / name, "__version__") for name in ("version.py", "python/tvm/_version.py")]
-        sources += [(root / f"include/tvm/runtime/{name}", "TVM_VERSION") for name in ("base.h", "c_runtime_api.h")]
-        sources.append((root / "python/tvm/libinfo.py", "__version__"))
-        return next(filter(None, (_assigned(*source) for source in sources)), "")
-    plain = read_text(root / "VERSION").strip()
-    return plain if re.fullmatch(r"\d[\w.+-]{0,40}", plain) else _assigned(root / "pyproject.toml", "version")
-
-
-def _assigned(path: Path, name: str) -> str:
-    """The string that `name` has in a Python, TOML or C file: NAME = "x", NAME = other = "x" or #define NAME "x"."""
-    pattern = rf"^\s*(?:#define )?{name}(?:: str)?\s*(?:=\s*\w+\s*)?=?\s*[\"']([\w.+-]+)[\"']"
-    found = re.search(pattern, read_text(path), re.MULTILINE)
-    return found[1] if found else ""
-
-
-def _era(root: Path, files: Sequence[SourceFile]) -> tuple[str, bool]:
-    """The era by how many units use each registration macro, and whether any unit includes a tvm-ffi header.
-
-    v0.21 has 501 units with TVM_FFI_REGISTER_GLOBAL and 150 with a static init block; other releases have one kind.
-    """
-    old = middle = new = 0
-    includes_ffi = False
-    for file in files:
-        if file.kind != "unit" or file.skip:
-            continue
-        try:
-            text = (root / file.path).read_bytes()
-        except OSError:
-            continue
-        old += b"TVM_REGISTER_GLOBAL" in text
-        middle += b"TVM_FFI_REGISTER_GLOBAL" in text
-        new += b"TVM_FFI_STATIC_INIT_BLOCK" in text
-        includes_ffi = includes_ffi or b"tvm/ffi/" in text
-    total = old + middle + new
-    if not total:
-        return "none", includes_ffi
-    if old > 0.9 * total:
-        return "register_global", includes_ffi
-    if new > 0.9 * total:
-        return "static_init_block", includes_ffi
-    return ("ffi_register_global" if middle > 0.1 * total and old < 0.1 * total else "mixed"), includes_ffi
 
 
 def _python_roots(project: str, files: Sequence[SourceFile]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator
 
-from xref.link.flow_types import read_foreign_types
+from xref.link.flow_types import REFERENCES, read_foreign_types
 from xref.link.step import CallRow, Derived, Step, Touched, UnresolvedRow
 from xref.model import Evidence, Id, Lang, Symbol, symbol_id
 from xref.python.declarations import member_key
@@ -36,6 +36,7 @@ _INPUT_ROWS = (
     """SELECT k.registry, k.name, k.side, s.qualname, s.signature FROM key_def k JOIN symbol s ON s.id = k.symbol_id
        WHERE k.registry IN ('type', 'field', 'ffi') ORDER BY 1, 2, 3, 4, 5""",
     "SELECT name, other FROM key_relation WHERE registry = 'type' AND kind = 'parent' ORDER BY 1, 2",
+    REFERENCES,
 )
 
 
@@ -206,11 +207,11 @@ class _Answers:
 
     def _overriding(self, number: int, name: str) -> set[Id]:
         classes = self.solver.classes
-        nodes = (classes.own(klass, name) for klass in classes.below(classes.all[number]))
+        nodes = classes.found_below(classes.all[number], name)
         graph = self.solver.graph
         return {
             self.ids[graph.firsts[item]]
-            for node in nodes if node is not None
+            for node in nodes
             for item in graph.held(node) if graph.kinds[item] == FUNCTION
         }  # fmt: skip
 

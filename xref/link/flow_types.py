@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Mapping
 
 from xref.model import Id
-from xref.python.flow.foreign import ForeignTypes
+from xref.python.flow.foreign import ForeignTypes, split_arguments
 
 _CONTAINERS = {"ffi.Array": "list", "ffi.Map": "dict"}
 """Type keys of the containers that hold the list and dict fields of objects (tvm-ffi, container/array.h and map.h)."""
@@ -36,9 +36,33 @@ def read_foreign_types(db: sqlite3.Connection, codes: Mapping[Id, int]) -> tuple
         namespaces[name] = qualname.rpartition("::")[0]
         if code is not None and name != "ffi.Object":
             types.classes.setdefault(_SUFFIX.sub("", qualname), code)
+    _add_references(db, types.classes)
     _read_fields(db, types, python, namespaces)
-    _read_results(db, types)
+    _read_functions(db, types)
     return types, set(python.values())
+
+
+REFERENCES = (
+    "SELECT s.qualname, t.qualname FROM relation r JOIN symbol s ON s.id = r.from_id JOIN symbol t ON t.id = r.to_id"
+    " WHERE r.kind = 'base' AND s.lang = 'cpp' ORDER BY 1, 2"
+)
+"""Classes of C++ and their bases."""
+
+
+def _add_references(db: sqlite3.Connection, classes: dict[str, int]) -> None:
+    """A reference class without a node of its own (PrimExpr, NDArray's many views) holds an object of its base."""
+    bases: dict[str, str] = {}
+    for name, base in db.execute(REFERENCES):
+        bases.setdefault(name, base)
+    for name in bases:
+        at = name
+        for _ in range(_MAX_PARENTS):
+            if at in classes:
+                classes[name] = classes[at]
+                break
+            at = bases.get(at, "")
+            if not at or at.endswith("::ObjectRef"):
+                break
 
 
 def _visible(name: str, python: Mapping[str, int], parents: Mapping[str, str]) -> int | None:
@@ -65,12 +89,16 @@ def _read_fields(
             types.fields.setdefault((python[owner], shown), (namespaces[owner], written))
 
 
-def _read_results(db: sqlite3.Connection, types: ForeignTypes) -> None:
+def _read_functions(db: sqlite3.Connection, types: ForeignTypes) -> None:
     for name, signature, function, qualname, kind in db.execute(
         "SELECT k.name, s.signature, s.name, s.qualname, s.kind FROM key_def k JOIN symbol s ON s.id = k.symbol_id"
         " WHERE k.registry = 'ffi' AND k.side = 'cpp' AND s.signature <> '' ORDER BY 1, 2"
     ):
-        head = signature.partition("(" if kind == "lambda" else f"{function}(")[0].strip()
+        head, _, rest = signature.partition("(" if kind == "lambda" else f"{function}(")
         namespace = "::".join(part for part in qualname.split("::") if re.fullmatch(r"\w+", part))
-        if head:
-            types.results.setdefault(name, (namespace, head))
+        if head.strip():
+            types.results.setdefault(name, (namespace, head.strip()))
+        if "Function<" in rest or "Func<" in rest:
+            listed = split_arguments(rest.rpartition(")")[0])
+            object_first = [""] if kind == "method" and rest.rstrip().endswith("const") else []
+            types.parameters.setdefault(name, (namespace, (*object_first, *listed)))

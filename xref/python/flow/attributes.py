@@ -71,12 +71,15 @@ class Attributes(Containers):
         self.dispatches: set[tuple[int, int, int, int]] = set()
         """(calling code, position, class that the receiver is declared to have, method found there)."""
         self.operated: set[int] = set()
+        self.declined: set[int] = set()
+        """Sites (by number) at which a function may have returned `NotImplemented`."""
         self.answered: set[int] = set()
         self.typed: dict[tuple[int, int], list[int]] = {}
         """(file, position) -> codes that the type checker says are called."""
         self.first_functions: dict[int, int] = {}
         self.first_classes: dict[int, int] = {}
         self.defaults: dict[int, dict[int, int]] = {}
+        self.sifted: list[tuple[int, int, tuple[int, ...], bool]] = []
         self.applied = 0
         self._called: set[tuple[Any, ...]] = set()
         self._attributes: dict[tuple[int, str], int] = {}
@@ -204,9 +207,9 @@ class Attributes(Containers):
 
     def _look_below(self, item: int, name: str, node: int) -> None:
         """An attribute that only classes below the declared one have."""
-        owners = {own for below in self.classes.below(self.klass(item)) if (own := self.classes.own(below, name))}
+        owners = self.classes.found_below(self.klass(item), name)
         if len(owners) <= MAX_OWNERS:
-            for own in sorted(owners):
+            for own in owners:
                 self.graph.when(own, self._bind_to_object, (item, node))
 
     def _bind_to_object(self, item: int, payload: tuple[int, int]) -> None:
@@ -357,10 +360,10 @@ class Attributes(Containers):
             return True
         if kind != DECLARED:
             return False
-        found = {own for below in self.classes.below(klass) if (own := self.classes.own(below, name)) is not None}
+        found = self.classes.found_below(klass, name)
         if len(found) > MAX_BELOW:
             return False
-        for node in sorted(found):
+        for node in found:
             self.graph.when(node, self.call_bound, (item, site))
         return bool(found)
 
@@ -375,6 +378,32 @@ class Attributes(Containers):
                     return
         elif kind == CONTAINER and names.startswith(("__add__", "__iadd__", "__or__", "__ior__", "__mul__")):
             self.graph.put(site.target, item)
+        elif kind == CONTAINER and names.startswith("__contains__"):
+            self.seek(item, site)
+
+    def seek(self, item: int, site: Site) -> None:
+        """`wanted in item`, `item.index(wanted)`: a list compares its elements, a set or dict its keys."""
+        wanted = site.positional[0] if site.positional else NOTHING
+        if wanted == NOTHING:
+            return
+        if self.graph.seconds[item] == "list":
+            self.graph.when(self.everything(item), self.equated, site._replace(positional=(wanted,)))
+        else:
+            self.graph.when(wanted, self.as_key, site)
+
+    def as_key(self, item: int, site: Site) -> None:
+        """The object is a key of a dict or an element of a set: it is hashed, and compared with those of its hash."""
+        if self.graph.kinds[item] in _INSTANCES:
+            self.method(item, "__hash__", site._replace(target=NOTHING, positional=(), keywords=()))
+            self.equated(item, site._replace(positional=(NOTHING,)))
+
+    def equated(self, item: int, site: Site) -> None:
+        """The object is compared by a container, which then asks for the truth of the result."""
+        if self.graph.kinds[item] in _INSTANCES:
+            result = self.graph.node()
+            self.method(item, "__eq__", site._replace(target=result, keywords=()))
+            truth = site._replace(target=NOTHING, positional=(), keywords=())
+            self.graph.when(result, self.operate, ("__bool__|__len__", truth))
 
     def get_item(self, item: int, payload: tuple[Any, int, Site]) -> None:
         """`item[key]`."""
@@ -391,6 +420,8 @@ class Attributes(Containers):
             else:
                 self.graph.when(node, self._get_by_constant, (item, site))
                 self._keys_pending.append((item, node, site))
+                if self.graph.seconds[item] == "dict":
+                    self.graph.when(node, self.as_key, site)
         elif kind in _INSTANCES:
             self.method(item, "__getitem__", site)
         elif kind == KLASS and not self.method(item, "__getitem__", site):
@@ -439,6 +470,8 @@ class Attributes(Containers):
             else:
                 self.graph.when(node, self._set_by_constant, (item, value))
                 self._sets_pending.append((item, node, value))
+                if self.graph.seconds[item] == "dict":
+                    self.graph.when(node, self.as_key, site)
         elif kind in _INSTANCES:
             self.method(item, "__setitem__", site)
 

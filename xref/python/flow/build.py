@@ -9,6 +9,7 @@ from typing import Any
 from xref.python.context import FileContext
 from xref.python.flow.annotations import annotated
 from xref.python.flow.code import NO_PARAMETERS, dotted_path
+from xref.python.flow.docstrings import DocumentedTypes, documented_types
 from xref.python.flow.expressions import Expressions
 from xref.python.flow.summary import (
     ATTR,
@@ -200,6 +201,8 @@ class Builder(Expressions):
 
     def _return(self, node: ast.Return) -> None:
         self.code.copy(self.stored(node.value), self.code.result)
+        if isinstance(node.value, ast.Name) and node.value.id == "NotImplemented":
+            self.code.declines = True
         self.code.env = None
 
     def _raise(self, node: ast.Raise) -> None:
@@ -212,7 +215,7 @@ class Builder(Expressions):
 
     def _assert(self, node: ast.Assert) -> None:
         self.condition(node.test)
-        self._narrow(node.test, True)
+        self.narrow(node.test, True)
         self.value(node.msg)
 
     def _delete(self, node: ast.Delete) -> None:
@@ -243,44 +246,13 @@ class Builder(Expressions):
     def _if(self, node: ast.If) -> None:
         self.condition(node.test)
         before = self._snapshot()
-        self._narrow(node.test, True)
+        self.narrow(node.test, True)
         self.block(node.body)
         after = self.code.env
         self.code.env = before
-        self._narrow(node.test, False)
+        self.narrow(node.test, False)
         self.block(node.orelse)
         self.code.merge([after, self.code.env])
-
-    def _narrow(self, test: ast.expr, holds: bool) -> None:
-        """Behind `isinstance(x, C)` that holds, x is an object of C as well as whatever else is known of it."""
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            self._narrow(test.operand, not holds)
-        elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And if holds else ast.Or):
-            for part in test.values:
-                self._narrow(part, holds)
-        elif (
-            holds
-            and isinstance(test, ast.Call)
-            and isinstance(test.func, ast.Name)
-            and test.func.id == "isinstance"
-            and len(test.args) == 2
-            and self.code.env is not None
-            and (path := dotted_path(test.args[0]))
-        ):
-            kind, known = self._classes(test.args[1]), self.value(test.args[0])
-            narrowed = self.code.node()
-            self.code.copy(known, narrowed)
-            for one in kind:
-                self.code.add(INSTANCE, narrowed, one)
-            self.code.env[path] = narrowed
-
-    def _classes(self, node: ast.expr) -> list[int]:
-        if isinstance(node, ast.Tuple):
-            return [found for element in node.elts for found in self._classes(element)]
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-            return [*self._classes(node.left), *self._classes(node.right)]
-        found = self.value(node)
-        return [found] if found != NOTHING else []
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While, head: Callable[[], None]) -> None:
         code = self.code
@@ -314,7 +286,11 @@ class Builder(Expressions):
         self._loop(node, lambda: self.store(node.target, iterated))
 
     def _while(self, node: ast.While) -> None:
-        self._loop(node, lambda: self.condition(node.test))
+        def head() -> None:
+            self.condition(node.test)
+            self.narrow(node.test, True)
+
+        self._loop(node, head)
 
     def _with(self, node: ast.With | ast.AsyncWith) -> None:
         for item in node.items:
@@ -449,9 +425,10 @@ class Builder(Expressions):
         inner.is_async = isinstance(node, ast.AsyncFunctionDef)
         inner.is_decorated = bool(calls)
         breaks, continues, self._breaks, self._continues = self._breaks, self._continues, [], []
-        defaults = self.parameters(inner, node.args)
+        documented = self._documented(node)
+        defaults = self.parameters(inner, node.args, documented.parameters)
         self.code = outer
-        returns = annotated(outer, node.returns, self.value)
+        returns = annotated(outer, node.returns or documented.result, self.value)
         self.code = inner
         if returns != NOTHING:
             inner.returns = returns
@@ -471,6 +448,14 @@ class Builder(Expressions):
                 outer.copy(value, both)
                 value = both
         self.bind(node.name, value)
+
+    def _documented(self, node: _FunctionNode) -> DocumentedTypes:
+        """What the docstring says of types; a constructor's parameters may stand in that of its class."""
+        text = ast.get_docstring(node, clean=False)
+        if text is None and node.name == "__init__" and isinstance(self.code.scope.node, ast.ClassDef):
+            text = ast.get_docstring(self.code.scope.node, clean=False)
+            return DocumentedTypes(documented_types(text).parameters, None)
+        return documented_types(text)
 
     def _decorator_place(self, node: ast.expr) -> int:
         return self.start(node) if isinstance(node, ast.Call) else self.place(node)

@@ -41,12 +41,15 @@ class Classes:
         self._inside = inside
         self.all: list[Klass] = []
         self.by_frame: dict[int, int] = {}
+        self._below: dict[tuple[int, str], tuple[int, list[int]]] = {}
+        self._changes = 0
 
     def make(self, code_number: int, code: Code, frame: int, base_nodes: tuple[int, ...]) -> Klass:
         """A new class, whose bases follow from its base nodes."""
         klass = Klass(len(self.all), code_number, code, frame, base_nodes)
         self.all.append(klass)
         self.by_frame[frame] = klass.number
+        self._changes += 1
         for at, node in enumerate(base_nodes):
             if node >= 0:
                 self.graph.when(node, self._add_base, (klass, at))
@@ -67,6 +70,7 @@ class Classes:
                     base.below.append(klass.number)
         for klass in self.all:
             klass.order = None
+        self._changes += 1
 
     def _add_base(self, item: int, payload: tuple[Klass, int]) -> None:
         klass, at = payload
@@ -93,6 +97,7 @@ class Classes:
         self._changed(klass)
 
     def _changed(self, klass: Klass) -> None:
+        self._changes += 1
         pending, seen = [klass.number], {klass.number}
         while pending:
             at = self.all[pending.pop()]
@@ -189,6 +194,26 @@ class Classes:
                 if below not in seen:
                     seen.add(below)
                     pending.append(below)
+
+    def found_below(self, klass: Klass, name: str) -> list[int]:
+        """The nodes of an attribute as classes below find it, where that is not what the class itself finds: an
+        override, or what a class below inherits from another base.
+        """
+        known = self._below.get((klass.number, name))
+        if known is not None and known[0] == self._changes:
+            return known[1]
+        own = self._first(klass, name)
+        found = {node for below in self.below(klass) if (node := self._first(below, name)) is not None and node != own}
+        result = sorted(found)
+        self._below[klass.number, name] = (self._changes, result)
+        return result
+
+    def _first(self, klass: Klass, name: str) -> int | None:
+        for at in self.order(klass):
+            own = self.own(self.all[at], name)
+            if own is not None:
+                return own
+        return None
 
     def names(self, klass: Klass, wanted: Callable[[str], bool]) -> list[str]:
         """The attributes of the class and those above it whose names are wanted."""

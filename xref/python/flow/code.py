@@ -13,6 +13,7 @@ from xref.python.flow.summary import (
     ATTR,
     CALL,
     CLASS,
+    FILTER,
     FUNC,
     LEVEL_BITS,
     NODE_MASK,
@@ -51,6 +52,7 @@ class CodeBuilder:
         self.is_async = False
         self.is_decorated = False
         self.returns = NOTHING
+        self.declines = False
         self.children: list[CodeBuilder] = []
         self.captured: set[str] = set()
         if outer is not None:
@@ -162,6 +164,7 @@ class CodeBuilder:
             self.kind, suffix, self.outer.number if self.outer else NOTHING, self.nodes, self.parameters, self.result,
             self.yields, self.is_async, names, tuple(dict.fromkeys(self.copies)), tuple(self.constraints), passes,
             attributes, size <= MAX_CLONED_SIZE and self._is_cloned(), self.returns, size, self.is_decorated,
+            self.declines,
         )  # fmt: skip
 
     size: int = 0
@@ -171,6 +174,9 @@ class CodeBuilder:
         incoming: dict[int, list[int]] = {}
         for source, to in self.copies:
             incoming.setdefault(to, []).append(source)
+        for row in self.constraints:
+            if row[0] == FILTER:
+                incoming.setdefault(row[1], []).append(row[2])
         found, pending = {target}, [target]
         while pending:
             for source in incoming.get(pending.pop(), ()):
@@ -195,7 +201,7 @@ class CodeBuilder:
         }
         if not passes and not attributes:
             return (), ()
-        made = {row[1] for row in self.constraints if row[0] in PRODUCING}
+        made = {row[1] for row in self.constraints if row[0] in PRODUCING or (row[0] == FILTER and row[2] > NODE_MASK)}
         outer = [(s, self.result) for s, to in self.copies if to in sources and s >> LEVEL_BITS]
         self.copies = [row for row in self.copies if row[1] != self.result] + outer
         for node in sources:

@@ -14,8 +14,10 @@ from xref.python.flow.summary import (
     AWAIT,
     CALL,
     CONST,
+    FILTER,
     FUNC,
     GLOBAL,
+    INSTANCE,
     ITER,
     NAMED,
     NEW,
@@ -266,17 +268,22 @@ class Expressions:
         if inner.outer is not None:
             self.code = inner.outer
 
-    def parameters(self, inner: CodeBuilder, args: ast.arguments) -> tuple[tuple[int, int], ...]:
-        """Make the parameters of `inner`; returns their defaults, as nodes of the code around it."""
+    def parameters(
+        self, inner: CodeBuilder, args: ast.arguments, documented: dict[str, ast.expr] | None = None
+    ) -> tuple[tuple[int, int], ...]:
+        """Make the parameters of `inner`, with the types that they are documented to have where they have no
+        annotation; returns their defaults, as nodes of the code around it.
+        """
         outer = inner.outer
         assert outer is not None
 
         def make(arg: ast.arg, wrap: str = "") -> int:
             node = inner.node()
             inner.assign(arg.arg, node)
-            if arg.annotation is not None:
+            annotation = arg.annotation or (documented or {}).get(arg.arg)
+            if annotation is not None:
                 self.code = outer
-                found = annotated(outer, arg.annotation, self.value)
+                found = annotated(outer, annotation, self.value)
                 self.code = inner
                 if found != NOTHING and not wrap:
                     inner.copy(outward(1, found) if found <= NODE_MASK else found + (1 << 20), node)
@@ -405,6 +412,7 @@ class Expressions:
             self.store(generator.target, iterated)
             for condition in generator.ifs:
                 self.condition(condition)
+                self.narrow(condition, True)
         if isinstance(node, ast.DictComp):
             self.value(node.key)
             element = self.value(node.value)
@@ -423,9 +431,54 @@ class Expressions:
 
     def condition(self, node: ast.expr) -> None:
         """Evaluate a test: an object may have a say in its truth."""
-        value = self.value(node)
-        if value != NOTHING and not isinstance(node, (ast.Compare, ast.BoolOp)):
+        if isinstance(node, ast.BoolOp):
+            self._bool(node, is_test=True)
+        else:
+            self._truth(node, self.value(node))
+
+    def _truth(self, node: ast.expr, value: int) -> None:
+        if value != NOTHING and not isinstance(node, ast.BoolOp):
             self.code.add(OPERATOR, self.code.node(), self.start(node), ("__bool__|__len__",), value, NOTHING)
+
+    def narrow(self, test: ast.expr, holds: bool) -> None:
+        """Behind `isinstance(x, C)`, x is an object of C if that holds, and none if it does not."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            self.narrow(test.operand, not holds)
+        elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And if holds else ast.Or):
+            for part in test.values:
+                self.narrow(part, holds)
+        elif (
+            isinstance(test, ast.Call)
+            and isinstance(test.func, ast.Name)
+            and test.func.id == "isinstance"
+            and len(test.args) == 2
+            and self.code.env is not None
+            and (path := dotted_path(test.args[0]))
+        ):
+            classes, known = self._classes(test.args[1]), self.value(test.args[0])
+            narrowed = self.code.node()
+            if known != NOTHING:
+                self.code.add(FILTER, narrowed, known, tuple(classes), holds)
+            for one in classes if holds else ():
+                if one != NOTHING:
+                    self.code.add(INSTANCE, narrowed, one)
+            self.code.env[path] = narrowed
+
+    def _classes(self, node: ast.expr) -> list[int]:
+        if isinstance(node, ast.Tuple):
+            return [found for element in node.elts for found in self._classes(element)]
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+            return [*self._classes(node.left), *self._classes(node.right)]
+        return [self.value(node)]
+
+    def _narrowed(self, test: ast.expr, holds: bool, node: ast.expr) -> int:
+        """The value of an expression that is only evaluated when a test holds, or does not."""
+        before = dict(self.code.env or {})
+        self.narrow(test, holds)
+        marks = {path: new for path, new in (self.code.env or {}).items() if before.get(path) != new}
+        value = self.value(node)
+        self._widen(before, marks)
+        return value
 
     # operators
 
@@ -461,26 +514,44 @@ class Expressions:
                 if left != NOTHING or right != NOTHING:
                     self.code.add(OPERATOR, target, self.start(node), _COMPARE[type(op)], left, right)
             elif isinstance(op, (ast.In, ast.NotIn)) and right != NOTHING:
-                names = ("__contains__|__iter__|__getitem__",)
-                self.code.add(OPERATOR, self.code.node(), self.start(node), names, right, NOTHING)
+                names = ("__contains__|__iter__|__getitem__", "")
+                self.code.add(OPERATOR, self.code.node(), self.start(node), names, right, left)
             left = right
         return target
 
-    def _bool(self, node: ast.BoolOp) -> int:
+    def _bool(self, node: ast.BoolOp, is_test: bool = False) -> int:
         target = self.code.node()
+        env = self.code.env
+        before = dict(env) if env is not None else {}
+        marks: dict[str, int] = {}
         for number, part in enumerate(node.values):
             value = self.value(part)
             self.code.copy(value, target)
-            if number < len(node.values) - 1 and value != NOTHING and not isinstance(part, (ast.Compare, ast.BoolOp)):
-                truth = ("__bool__|__len__",)
-                self.code.add(OPERATOR, self.code.node(), self.start(part), truth, value, NOTHING)
+            if is_test or number < len(node.values) - 1:
+                self._truth(part, value)
+            known = dict(self.code.env or {})
+            self.narrow(part, isinstance(node.op, ast.And))
+            marks.update((path, new) for path, new in (self.code.env or {}).items() if known.get(path) != new)
+        self._widen(before, marks)
         return target
+
+    def _widen(self, before: dict[str, int], marks: dict[str, int]) -> None:
+        """Take back what was only known within an expression."""
+        env = self.code.env
+        if env is None:
+            return
+        for path, narrowed in marks.items():
+            if env.get(path) == narrowed:
+                if path in before:
+                    env[path] = before[path]
+                else:
+                    del env[path]
 
     def _conditional(self, node: ast.IfExp) -> int:
         self.condition(node.test)
         target = self.code.node()
-        self.code.copy(self.value(node.body), target)
-        self.code.copy(self.value(node.orelse), target)
+        self.code.copy(self._narrowed(node.test, True, node.body), target)
+        self.code.copy(self._narrowed(node.test, False, node.orelse), target)
         return target
 
     def _named(self, node: ast.NamedExpr) -> int:

@@ -20,18 +20,24 @@ _TEMPLATE = re.compile(r"(?:tvm::)?(?:ffi::|runtime::)?(\w+)<(.*)>$")
 _SEQUENCES = ("Array", "List")
 _MAPPINGS = ("Map", "Dict")
 _DEPTH = 4
+_CALLBACK = re.compile(r"(?:tvm::)?(?:ffi::|runtime::)?Typed(?:Packed)?(?:Function|Func)<[^()]*\((.*)\)>$")
+PLAIN_TYPES = frozenset({"DLDataType", "DLDevice"})
+"""C++ types that no type key stands for. The binding is told their Python classes by calls of `_set_class_dtype` and
+`_set_class_device` (tvm-ffi, dtype.pxi and device.pxi).
+"""
 
 
 @dataclass
 class ForeignTypes:
     """`classes`: C++ class, without the suffix of its node, -> code of the Python class. `fields`: code of a class and
-    name -> (namespace to look types up in, type). `results`: key of a function -> likewise. `containers`: "list" and
-    "dict" -> code of the FFI's class for it.
+    name -> (namespace to look types up in, type). `results`: key of a function -> likewise. `parameters`: key -> the
+    namespace and the types of the parameters. `containers`: "list" and "dict" -> code of the FFI's class for it.
     """
 
     classes: dict[str, int] = field(default_factory=dict)
     fields: dict[tuple[int, str], tuple[str, str]] = field(default_factory=dict)
     results: dict[str, tuple[str, str]] = field(default_factory=dict)
+    parameters: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     containers: dict[str, int] = field(default_factory=dict)
 
 
@@ -44,11 +50,29 @@ class Foreign:
         self.types = ForeignTypes()
         self.first_classes: dict[int, int] = {}
         self._nodes: dict[tuple[str, str], int | None] = {}
+        self._plain: dict[str, int] = {}
 
     def result(self, key: str) -> int | None:
         """The node of what an FFI function returns."""
         found = self.types.results.get(key)
         return self.node(*found) if found is not None else None
+
+    def callback(self, key: str, number: int) -> list[int | None] | None:
+        """The nodes of what C++ gives to a function that an FFI function takes as its argument `number`; None when
+        its type does not say so.
+        """
+        namespace, types = self.types.parameters.get(key, ("", ()))
+        called = _CALLBACK.match(plain_type(types[number])) if number < len(types) else None
+        if called is None:
+            return None
+        return [self.node(namespace, written) for written in split_arguments(called[1])]
+
+    def plain(self, name: str) -> int:
+        """The node of values of a C++ type without a type key, whose Python class is told at run time."""
+        node = self._plain.get(name)
+        if node is None:
+            node = self._plain[name] = self._graph.node()
+        return node
 
     def field(self, codes: list[int], name: str) -> int | None:
         """The node of a field, of the first of the classes (by their codes) that has it in C++."""
@@ -67,10 +91,12 @@ class Foreign:
 
     def _make(self, namespace: str, written: str, depth: int) -> int | None:
         graph = self._graph
+        if written in PLAIN_TYPES:
+            return self.plain(written)
         template = _TEMPLATE.match(written)
         if template is not None and depth < _DEPTH:
             name, arguments = template.groups()
-            if name in ("Optional", "ObjectPtr"):
+            if name in ("Optional", "ObjectPtr", "RValueRef"):
                 return self.node(namespace, arguments, depth + 1)
             kind = "list" if name in _SEQUENCES else "dict" if name in _MAPPINGS else ""
             if not kind:

@@ -25,11 +25,16 @@ RUNNING = 13  # code, frame: a generator or coroutine
 FOREIGN = 14  # key of an FFI function
 CONSTRUCTOR = 15  # object: its method that has an FFI function make it
 
-MAX_OBJECTS = 16
-"""Objects that a node holds; more are cut, and calls through the node are reported as capped."""
-MAX_CALLABLES = 1500
-"""Likewise of functions, bound methods and classes: tables of operators hold hundreds."""
-MAX_CONSTANTS = 12
+_CALLABLES, _INSTANCES, _CONTAINERS, _CONSTANTS, _OTHERS = range(5)
+_SORTS = (
+    _CALLABLES, _CALLABLES, _CALLABLES, _INSTANCES, _INSTANCES, _OTHERS, _CONTAINERS, _CONTAINERS, _CALLABLES, _OTHERS,
+    _OTHERS, _CONSTANTS, _OTHERS, _OTHERS, _CALLABLES, _OTHERS,
+)  # fmt: skip
+"""By kind, what it counts as."""
+MAX_OBJECTS = (1500, 24, 8, 12, 8)
+"""Objects of each sort that a node holds; more are cut, and calls through the node are reported as capped. Tables of
+operators hold hundreds of functions; containers within containers multiply."""
+_UNCOUNTED = min(MAX_OBJECTS)
 
 Handler = Callable[[int, Any], None]
 
@@ -48,6 +53,7 @@ class Graph:
         self._edges: set[tuple[int, int]] = set()
         self._news: dict[int, list[int]] = {}
         self._due: list[tuple[Handler, int, Any]] = []
+        self._counts: dict[int, list[int]] = {}
         self.full: set[int] = set()
 
     def object(self, kind: int, first: Any, second: Any = None) -> int:
@@ -87,12 +93,9 @@ class Graph:
             held = self.holds[node] = set()
         elif item in held:
             return
-        size = len(held)
-        if size >= MAX_CONSTANTS:
-            kind = self.kinds[item]
-            if size >= MAX_CALLABLES or kind == CONSTANT or (size >= MAX_OBJECTS and kind > KLASS):
-                self.full.add(node)
-                return
+        if len(held) >= _UNCOUNTED and not self._has_room(node, held, item):
+            self.full.add(node)
+            return
         held.add(item)
         if self.flows[node] is not None or self.waits[node] is not None:
             news = self._news.get(node)
@@ -100,6 +103,19 @@ class Graph:
                 self._news[node] = [item]
             else:
                 news.append(item)
+
+    def _has_room(self, node: int, held: set[int], item: int) -> bool:
+        """Count one more object of its sort, if there may be more."""
+        counts = self._counts.get(node)
+        if counts is None:
+            counts = self._counts[node] = [0] * len(MAX_OBJECTS)
+            for known in held:
+                counts[_SORTS[self.kinds[known]]] += 1
+        sort = _SORTS[self.kinds[item]]
+        if counts[sort] >= MAX_OBJECTS[sort]:
+            return False
+        counts[sort] += 1
+        return True
 
     def flow(self, source: int, target: int) -> None:
         """Let all objects of `source`, now and later, reach `target`."""

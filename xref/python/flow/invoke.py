@@ -118,6 +118,8 @@ class Invoker(Attributes):
         code_number = self.graph.firsts[item]
         frames = self.graph.seconds[item][0]
         code = self.program.places[code_number].code
+        if code.declines:
+            self.declined.add(site.number)
         if receiver is not None and site.position and self.graph.kinds[receiver] == DECLARED:
             self._dispatch(site, code_number, self.graph.firsts[receiver], frames)
         else:
@@ -269,36 +271,51 @@ class Invoker(Attributes):
         made = self.foreign.result(key)
         if made is not None and site.target != NOTHING:
             self.graph.flow(made, site.target)
-        for node in (*site.positional, *site.starred):
+        for number, node in enumerate((*site.positional, *site.starred)):
             if node != NOTHING:
-                self.graph.when(node, self._hand_over, (key, site, made))
+                self.graph.when(node, self._hand_over, (key, number, site, made, True))
 
     def _make_handle(self, item: int, site: Site) -> None:
         """`self.__init_handle_by_constructor__(function, ...)`: the FFI function makes what `self` stands for."""
+        if site.positional and site.positional[0] != NOTHING:
+            self.graph.when(site.positional[0], self._call_constructor, (item, site))
+
+    def _call_constructor(self, function: int, payload: tuple[int, Site]) -> None:
+        item, site = payload
+        if self.graph.kinds[function] != FOREIGN:
+            return
         made = self.graph.node()
         self.graph.put(made, item)
-        for node in site.positional[1:]:
+        for number, node in enumerate((*site.positional[1:], *site.starred)):
             if node != NOTHING:
-                self.graph.when(node, self._hand_over, ("", site, made))
+                self.graph.when(node, self._hand_over, (self.graph.firsts[function], number, site, made, False))
 
-    def _hand_over(self, item: int, payload: tuple[str, Site, int | None]) -> None:
+    def _hand_over(self, item: int, payload: tuple[str, int, Site, int | None, bool]) -> None:
         """An argument of an FFI function. An `ObjectConvertible` is asked for its object (tvm-ffi, function.pxi); a
         function may be run by the call, or be kept in the object that is made, for later calls with that object.
         """
-        key, site, made = payload
+        key, number, site, made, reaches = payload
         kind = self.graph.kinds[item]
         if kind in (FUNCTION, BOUND):
             self.handed_over.add((site.code, site.position, item, key))
             if made is not None:
                 self.graph.when(made, self._keep, item)
+            self._call_back(item, key, number, site)
         elif kind == CONTAINER:
             if (item, site.number, key) not in self._called:
                 self._called.add((item, site.number, key))
                 self.graph.when(self.everything(item), self._hand_over, payload)
         elif kind in (OBJECT, DECLARED):
             self.method(item, "asobject", site._replace(positional=(), keywords=(), target=self.graph.node()))
-            if key:
+            if reaches:
                 self.reached.add((site.code, site.position, self.graph.firsts[item], key))
+
+    def _call_back(self, function: int, key: str, number: int, site: Site) -> None:
+        """C++ calls a function with values of the types that its own parameter's type lists."""
+        given = self.foreign.callback(key, number)
+        if given is not None:
+            nodes = tuple(NOTHING if node is None else node for node in given)
+            self.invoke(function, Site(site.number, site.code, 0, NOTHING, nodes))
 
     def kept(self, number: int) -> set[int]:
         """The functions that objects of a class, or of one below it, were given."""

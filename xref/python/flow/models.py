@@ -29,11 +29,22 @@ Model = Callable[["Invoker", str, Site], None]
 
 def outside_call(solver: Invoker, dotted: str, site: Site) -> None:
     """A call of something outside the tree."""
-    model = OUTSIDE_CALLS.get(dotted)
+    last = dotted.rpartition(".")[2]
+    model = OUTSIDE_CALLS.get(dotted) or (_set_plain_class if last in _PLAIN_CLASSES else None)
     if model is not None:
         model(solver, dotted, site)
-    elif dotted.rpartition(".")[2][:1].isupper() and not dotted.startswith("builtins."):
+    elif last[:1].isupper() and not dotted.startswith("builtins."):
         solver.graph.put(site.target, solver.graph.object(OUTSIDE_OBJECT, dotted))
+
+
+_PLAIN_CLASSES = {"_set_class_dtype": "DLDataType", "_set_class_device": "DLDevice"}
+"""Functions of the FFI's binding -> the C++ type whose values are of the class that they are given."""
+
+
+def _set_plain_class(solver: Invoker, dotted: str, site: Site) -> None:
+    node = _argument(site, 0)
+    if node != NOTHING:
+        solver.graph.when(node, solver.declare, solver.foreign.plain(_PLAIN_CLASSES[dotted.rpartition(".")[2]]))
 
 
 def _argument(site: Site, number: int, name: str = "") -> int:
@@ -192,10 +203,17 @@ def _next(solver: Invoker, dotted: str, site: Site) -> None:
         solver.graph.flow(_elements_of(solver, node, site), solver.slot(result, None))
 
 
-def _iterates(solver: Invoker, _dotted: str, site: Site) -> None:
-    """sum, any, all, join: the elements are looked at."""
+def _iterates(solver: Invoker, dotted: str, site: Site) -> None:
+    """sum, any, all, join: the elements are looked at, added up, or asked for their truth."""
     for node in site.positional[:1]:
-        _elements_of(solver, node, site)
+        elements = _elements_of(solver, node, site)
+        if dotted == "builtins.sum":
+            inner = site._replace(positional=(elements,), keywords=())
+            solver.graph.when(elements, solver.operate, ("__radd__", inner))
+            solver.graph.when(site.target, solver.operate, ("__add__", inner))
+        else:
+            asked = site._replace(positional=(), keywords=(), target=solver.graph.node())
+            solver.graph.when(elements, solver.operate, ("__bool__|__len__", asked))
 
 
 def _asks(names: str) -> Model:
@@ -427,8 +445,18 @@ def _sort(solver: Invoker, item: int, site: Site) -> None:
     _call_all(solver, _argument(site, 9, "key"), (solver.everything(item),), site, solver.graph.node())
 
 
+def _seek(solver: Invoker, item: int, site: Site) -> None:
+    solver.seek(item, site)
+
+
+def _add(solver: Invoker, item: int, site: Site) -> None:
+    _store(0)(solver, item, site)
+    solver.seek(item, site)
+
+
 CONTAINER_METHODS: dict[str, Callable[[Invoker, int, Site], None]] = {
-    "append": _store(0), "add": _store(0), "appendleft": _store(0), "insert": _store(1), "extend": _extend,
-    "update": _extend, "get": _take, "pop": _take, "popleft": _take, "setdefault": _set_default, "values": _values,
-    "keys": _keys, "items": _items, "copy": _itself, "union": _itself, "sort": _sort,
+    "append": _store(0), "appendleft": _store(0), "insert": _store(1), "extend": _extend, "update": _extend,
+    "get": _take, "pop": _take, "popleft": _take, "setdefault": _set_default, "values": _values, "keys": _keys,
+    "items": _items, "copy": _itself, "union": _itself, "sort": _sort, "add": _add,
+    **dict.fromkeys(("discard", "index", "remove", "count"), _seek),
 }  # fmt: skip

@@ -154,6 +154,6 @@ class Program:
                     self.graph.flow(self.member(star, name, 1), node)
             elif name not in _BUILTINS:
                 self.graph.put(node, self.graph.object(OUTSIDE, f"{star}.{name}"))
-        if name in _BUILTINS:
+        if name in _BUILTINS and name != "NotImplemented":  # an operator's word for "ask the other", never a value
             self.graph.put(node, self.graph.object(OUTSIDE, f"builtins.{name}"))
         return node

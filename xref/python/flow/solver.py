@@ -14,6 +14,7 @@ from typing import Any
 from xref.python.flow import summary as ops
 from xref.python.flow.calls import Site
 from xref.python.flow.classes import Classes, Klass
+from xref.python.flow.filters import Filters
 from xref.python.flow.graph import (
     CONSTANT,
     CONTAINER,
@@ -36,7 +37,7 @@ CONSTRAINT_MASK = (1 << _CONSTRAINT_BITS) - 1
 _MAX_ROUNDS = 12
 
 
-class Solver(Invoker):
+class Solver(Filters, Invoker):
     """The analysis of one program; `solve`, then read `edges`, `constructions` and `full`."""
 
     def __init__(self, summaries: Sequence[Summary]) -> None:
@@ -59,6 +60,7 @@ class Solver(Invoker):
             self._func, self._class, self._const, self._import, self._global, self._attr, self._setattr, self._sub,
             self._setsub, self._call, self._iter, self._with, self._operator, self._super, self._raise, self._new,
             self._instance, self._await, self._slice, self._unpack, self._named, self._hint, self._match,
+            self._filter,
         )  # fmt: skip
 
     def solve(self) -> None:
@@ -66,10 +68,15 @@ class Solver(Invoker):
         bases = BaseFinder(self.program.summaries).find()
         self._start()
         self.classes.inherit(bases)
-        self.graph.run()
+        self._run()
         for _ in range(_MAX_ROUNDS):
             if not self._deferred():
                 break
+            self._run()
+
+    def _run(self) -> None:
+        self.graph.run()
+        while self.let_through():
             self.graph.run()
 
     def _start(self) -> None:
@@ -260,7 +267,7 @@ class Solver(Invoker):
         site = Site(number, code_number, row[2], frames[0] + row[1], (right,) if right != NOTHING else ())
         if left != NOTHING:
             self.graph.when(left, self.operate, (row[3][0], site))
-        if len(row[3]) > 1 and right != NOTHING:
+        if len(row[3]) > 1 and row[3][1] and right != NOTHING:
             self._reflected.append((right, row[3][1], site._replace(positional=(left,))))
 
     def _super(self, row: Any, frames: tuple[int, ...], _code: int, _number: int) -> None:
@@ -306,6 +313,10 @@ class Solver(Invoker):
 
     def _hint(self, row: Any, _frames: tuple[int, ...], code_number: int, _number: int) -> None:
         self.hints.append((self.program.places[code_number].file, row[1], row[2]))
+
+    def _filter(self, row: Any, frames: tuple[int, ...], _code: int, _number: int) -> None:
+        classes = tuple(_at(node, frames) if node != NOTHING else NOTHING for node in row[3])
+        self.graph.when(_at(row[2], frames), self.sift, (frames[0] + row[1], classes, row[4]))
 
     def _match(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
         site = Site(number, code_number, 0, frames[0] + row[1])
@@ -354,12 +365,14 @@ class Solver(Invoker):
                 self.apply_flow(declared, result)
 
     def _reflected_operators(self) -> None:
-        """`left op right` asks the right operand when the left one does not have the operator."""
+        """`left op right` asks the right operand when the left one does not have the operator, or declines."""
         pending, self._reflected = self._reflected, []
         for right, name, site in pending:
-            if site.number not in self.operated:
+            if site.number not in self.operated or site.number in self.declined:
                 self.applied += 1
                 self.graph.when(right, self.operate, (name, site))
+            else:
+                self._reflected.append((right, name, site))
 
 
 class BaseFinder(Solver):

@@ -40,6 +40,7 @@ UNPACK = 19  # target, object, index, position: one of the values that an assign
 NAMED = 20  # target, object, node of the name, position: getattr with a name that is computed
 HINT = 21  # position, pairs (id of a caller, id of a decorated function that it names at the call)
 MATCH = 22  # target, object, name of the attribute at a position of a class pattern
+FILTER = 23  # target, source, class nodes, holds: what an `isinstance` that holds, or does not, leaves of the source
 
 FUNCTION_DECORATION = 1
 CLASS_DECORATION = 2
@@ -67,7 +68,8 @@ class Code(NamedTuple):
     the enclosing code. `names`: attributes of a module or class -> node. `passes`: numbers of the positional parameters
     that the function may return as they are; `passed_attributes`: likewise (parameter, attribute) of `return p.a`.
     `copies` are pairs (source, target). `cloned`: the function is analysed separately for each call site, because what
-    it returns depends on its arguments. `returns`: the node of a return annotation's class, or -1.
+    it returns depends on its arguments. `returns`: the node of a return annotation's class, or -1. `declines`: it may
+    return `NotImplemented`.
     """
 
     kind: str
@@ -87,6 +89,7 @@ class Code(NamedTuple):
     returns: int
     size: int
     is_decorated: bool
+    declines: bool
 
 
 class Summary(NamedTuple):

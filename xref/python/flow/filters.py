@@ -1,0 +1,98 @@
+"""What `isinstance` tells the solver of an object: behind a test, only objects that can pass it are known of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xref.python.flow.attributes import Attributes
+from xref.python.flow.graph import BOUND, CONSTANT, CONTAINER, DECLARED, FUNCTION, KLASS, MODULE, OBJECT, OUTSIDE
+from xref.python.flow.summary import NOTHING
+
+_CONTAINERS = {
+    "list": ("list", "tuple", "Sequence", "Iterable", "Collection", "Sized", "MutableSequence", "Reversible"),
+    "set": ("set", "frozenset", "Set", "Iterable", "Collection", "Sized"),
+    "dict": ("dict", "Mapping", "MutableMapping", "OrderedDict", "defaultdict", "Iterable", "Collection", "Sized"),
+}
+"""Kinds of containers -> names of classes of the standard library whose objects they may be."""
+_FUNCTIONS = ("Callable", "FunctionType", "LambdaType", "MethodType")
+_NUMBERS = {"str": ("str",), "int": ("int", "Number", "Integral", "Real"), "float": ("float", "Number", "Real")}
+_STANDARD = ("builtins.", "typing.", "collections.", "types.", "numbers.")
+
+
+class Filters(Attributes):
+    """Tests of classes, decided when nothing else flows, so that the classes are known by then."""
+
+    def sift(self, item: int, payload: tuple[int, tuple[int, ...], bool]) -> None:
+        """An object meets a test: the node that gets it if it may pass, the nodes of the classes, whether they hold."""
+        self.sifted.append((item, *payload))
+
+    def let_through(self) -> bool:
+        """Decide on the objects that met tests; False when there were none."""
+        pending, self.sifted = self.sifted, []
+        for item, target, nodes, holds in pending:
+            found = self._judge(item, nodes)
+            if found is None or found == holds:
+                self.graph.put(target, item)
+        return bool(pending)
+
+    def _judge(self, item: int, nodes: tuple[int, ...]) -> bool | None:
+        """Whether the object is of one of the classes; None when that is not known."""
+        results: set[bool | None] = set()
+        for node in nodes:
+            classes = list(self._classes(node)) if node != NOTHING else []
+            results.update(self._is_a(item, one) for one in classes)
+            if not classes:
+                results.add(None)
+        return True if True in results else None if None in results else False
+
+    def _classes(self, node: int) -> Iterator[int]:
+        for held in self.graph.held(node):
+            if self.graph.kinds[held] == CONTAINER:
+                yield from self.graph.held(self.everything(held))
+            else:
+                yield held
+
+    def _is_a(self, item: int, kind: int) -> bool | None:
+        graph = self.graph
+        if graph.kinds[kind] == KLASS:
+            return self._is_of_tree(item, graph.firsts[kind])
+        if graph.kinds[kind] == OUTSIDE:
+            return self._is_of_library(item, graph.firsts[kind])
+        return None
+
+    def _is_of_tree(self, item: int, number: int) -> bool | None:
+        graph = self.graph
+        kind = graph.kinds[item]
+        if kind in (OBJECT, DECLARED):
+            if number in self.classes.order(self.klass(item)):
+                return True
+            if kind == DECLARED and graph.firsts[item] in self.classes.order(self.classes.all[number]):
+                return None
+            return False
+        if kind == CONTAINER:  # values of the FFI are known as both, the container with its elements
+            return number in self.containers_of_objects.values()
+        return False if kind in (FUNCTION, BOUND, CONSTANT, MODULE) else None
+
+    def _is_of_library(self, item: int, dotted: str) -> bool | None:
+        graph = self.graph
+        kind, name = graph.kinds[item], dotted.rpartition(".")[2]
+        if kind in (OBJECT, DECLARED):
+            klass = self.klass(item)
+            outside = {
+                one.rpartition(".")[2] for at in self.classes.order(klass) for one in self.classes.all[at].outside
+            }
+            if name in outside or name == "object":
+                return True
+            return None if kind == DECLARED or outside or name[:1].isupper() else False
+        if not dotted.startswith(_STANDARD):
+            return None
+        if kind == CONTAINER:
+            return name in _CONTAINERS.get(graph.seconds[item], ())
+        if kind in (FUNCTION, BOUND):
+            return name in _FUNCTIONS
+        if kind == KLASS:
+            return name in ("type", "Callable")
+        if kind == CONSTANT:
+            value = graph.firsts[item]
+            return name in _NUMBERS.get("str" if isinstance(value, tuple) else type(value).__name__, ())
+        return None

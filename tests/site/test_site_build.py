@@ -236,7 +236,7 @@ def test_a_failed_build_leaves_the_old_site(tmp_path: Path, tiny: Path, monkeypa
     def fail(*_: object) -> None:
         raise XrefError("broken", 1)
 
-    monkeypatch.setattr("xref.site.build.whole_pages", fail)
+    monkeypatch.setattr("xref.site.build.find_changes", fail)
     with pytest.raises(XrefError, match="broken"):
         build(tiny, out)
     assert (out / "index.html").read_bytes() == before

@@ -10,6 +10,7 @@ import re
 import zlib
 from base64 import b64decode, b64encode
 from functools import cache
+from hashlib import blake2b
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,7 @@ def script_data(name: str, value: Any) -> str:
     It hands JSON to `xref.put`, deflated and in base64: a third of the size, and no text of the tree stands in it.
     """
     data = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    packer = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
     packed = packer.compress(data) + packer.flush()
     return f'xref.put("{name}","{b64encode(packed).decode("ascii")}");\n'
 
@@ -108,6 +109,12 @@ def read_script_data(text: str) -> Any:
         raise ValueError(str(error)) from error
 
 
+def digest(value: object, digits: int = 8) -> str:
+    """Letters and digits that differ, nearly surely, when `value` does; it must be of plain data and dataclasses."""
+    data = repr(value).encode("utf-8", "surrogatepass")
+    return b64encode(blake2b(data, digest_size=12).digest(), b"-_").decode()[:digits]
+
+
 def render(template: str, **values: Any) -> str:
     """One page. `values` are plain text, rows, or `Markup` that its maker has escaped."""
     return environment().get_template(template).render(**values)
@@ -117,6 +124,7 @@ __all__ = [
     "ASSETS",
     "Markup",
     "counted",
+    "digest",
     "duration",
     "environment",
     "language",

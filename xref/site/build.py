@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -15,13 +16,13 @@ from typing import NamedTuple
 
 from xref.model import XrefError
 from xref.site import layout, urls, worker
-from xref.site.assets import ASSETS, environment, templates_folder
+from xref.site.assets import ASSETS, templates_folder
 from xref.site.cards import SHARDS
 from xref.site.changes import Changes, find_changes
 from xref.site.plan import SitePlan, make_plan
 from xref.site.publish import DISK_FULL, building
-from xref.site.state import load_state, state_of
-from xref.site.whole_pages import whole_pages
+from xref.site.state import SiteState, load_state, state_of
+from xref.site.whole_pages import PARTS
 from xref.store import open_index
 from xref.workers import Task, Workers
 
@@ -72,29 +73,33 @@ def build_site(db: Path, out: Path, jobs: int, progress: Progress, options: Site
     dot = layout.find_dot()
     if dot is None:
         summary.note = "no drawings: no layout program; `pip install graphviz-pure`, or install Graphviz"
-    with building(out) as folder:
-        progress(0, 0, "reading the index")
-        plan = make_plan(db, options.only)
-        environment().globals["has_walks"] = bool(plan.walks)
-        summary.stale = sum(file.state != "same" for file in plan.files)
-        with closing(open_index(db)) as connection:
-            state = state_of(connection, plan, repr((options._replace(full=False), dot is None)))
-            before = None if options.full else load_state(Path(os.path.realpath(out)))
-            changes = find_changes(connection, plan, before, state) if before else None
-        with tempfile.TemporaryDirectory(prefix="xref-site.") as scratch:
-            saved = Path(scratch) / "plan"
+    with building(out) as folder, tempfile.TemporaryDirectory(prefix="xref-site.") as scratch, paused_collection():
+        saved = Path(scratch) / "plan"
+        with Workers(jobs, worker.initialize, (str(saved), str(folder), dot, options.base_url)) as pool:
+            pool.submit(Task("start", worker.start, (), ()) for _ in range(jobs))
+            progress(0, 0, "reading the index")
+            plan = make_plan(db, options.only)
+            summary.stale = sum(file.state != "same" for file in plan.files)
             plan.save(saved)
-            _run(_tasks(plan, changes), (str(saved), str(folder), dot, options.base_url), jobs, summary, progress)
-        progress(0, 0, "overview, keys, runs")
-        with closing(open_index(db)) as connection:
-            made, size = worker.write(folder, whole_pages(connection, plan), options.base_url)
-            summary.pages += made
-            summary.size += size
+            pool.submit(_always())
+            with closing(open_index(db)) as connection:
+                state = state_of(connection, plan, repr((options._replace(full=False), dot is None)))
+                before = None if options.full else load_state(Path(os.path.realpath(out)))
+                changes = find_changes(connection, plan, before, state) if before else None
+            pool.submit(_tasks(plan, changes, before))
+            kept, state.far = _wait(pool, summary, progress)
+        if changes is not None and before is not None:
+            changes.pages |= changes.doubtful - kept
+            summary.kept = _take_over(plan, changes, Path(os.path.realpath(out)), folder)
+            page_of = _page_of(plan)
+            state.far |= {
+                code: mark
+                for code, mark in before.far.items()
+                if code in page_of and page_of[code] not in changes.pages
+            }
         (folder / "assets").mkdir(exist_ok=True)
         for name in ASSETS:
             shutil.copyfile(templates_folder() / name, folder / "assets" / name)
-        if changes is not None:
-            summary.kept = _take_over(plan, changes, Path(os.path.realpath(out)), folder)
         if options.base_url:
             (folder / "sitemap.xml").write_text(sitemap(folder, options.base_url), encoding="utf-8")
         state.save(folder)
@@ -102,12 +107,24 @@ def build_site(db: Path, out: Path, jobs: int, progress: Progress, options: Site
     return summary
 
 
+@contextmanager
+def paused_collection() -> Iterator[None]:
+    """No search for garbage while millions of rows are read that all stay: it would be a tenth of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def _take_over(plan: SitePlan, changes: Changes, old: Path, folder: Path) -> int:
     """Bring unchanged files of the site in place into the new one; how many pages. A link where the disk allows it."""
     pages = [page for found in plan.packing.by_file.values() for page in found] + plan.packing.outside
     known = {page.url for page in pages}
     known |= {address(file.path) for file in plan.files for address in (urls.source_url, urls.outline_url)}
-    page_of = {plan.packing.code[id_]: where.partition("#")[0] for id_, where in plan.packing.address.items()}
+    page_of = _page_of(plan)
     kept = 0
     for base, _, names in os.walk(old):
         for name in names:
@@ -125,9 +142,20 @@ def _take_over(plan: SitePlan, changes: Changes, old: Path, folder: Path) -> int
     return kept
 
 
-def _tasks(plan: SitePlan, changes: Changes | None) -> list[Task]:
-    """What to make: the data first, then the largest files, so that the last tasks to end are small."""
-    tasks = [Task("call graph", worker.make_graph, (), ())]
+def _page_of(plan: SitePlan) -> dict[str, str]:
+    """The page of each symbol, by its code."""
+    return {plan.packing.code[id_]: where.partition("#")[0] for id_, where in plan.packing.address.items()}
+
+
+def _always() -> list[Task]:
+    """What every build makes: it is about the whole tree."""
+    tasks = [Task("call graph", worker.make_graph, (), ()), Task("search", worker.make_search, (), ())]
+    return tasks + [Task(part, worker.make_whole, (part,), ()) for part in PARTS]
+
+
+def _tasks(plan: SitePlan, changes: Changes | None, before: SiteState | None) -> list[Task]:
+    """What to make of what need not be made: the largest files first, so that the last tasks to end are small."""
+    tasks = []
     if changes is None or changes.walks:
         tasks.append(Task("walks", worker.make_walks, (), ()))
     if changes is None or changes.words:
@@ -139,10 +167,13 @@ def _tasks(plan: SitePlan, changes: Changes | None) -> list[Task]:
         if changes is None:
             tasks.append(Task(path, worker.make_file, (at,), (path,)))
             continue
-        own = {page.url for page in plan.packing.by_file.get(at, ())}
-        wanted = frozenset(changes.pages & (own | {urls.source_url(path), urls.outline_url(path)}))
-        if wanted:
-            tasks.append(Task(path, worker.make_file, (at, wanted), (path,)))
+        own = {page.url: page for page in plan.packing.by_file.get(at, ())}
+        sure = frozenset(changes.pages & (own.keys() | {urls.source_url(path), urls.outline_url(path)}))
+        doubtful = frozenset(changes.doubtful & own.keys())
+        if sure or doubtful:
+            codes = [plan.packing.code[id_] for url in doubtful for id_ in (own[url].main, *own[url].members) if id_]
+            marks = {code: before.far[code] for code in codes if before and code in before.far}
+            tasks.append(Task(path, worker.make_file, (at, worker.Wanted(sure, doubtful, marks)), (path,)))
     outside = [
         number for number, page in enumerate(plan.packing.outside) if changes is None or page.url in changes.pages
     ]
@@ -156,22 +187,24 @@ def _parts(numbers: list[int], size: int) -> list[list[int]]:
     return [numbers[at : at + size] for at in range(0, len(numbers), size)]
 
 
-def _run(tasks: list[Task], arguments: tuple[object, ...], jobs: int, summary: SiteSummary, progress: Progress) -> None:
-    """Run the tasks in `jobs` processes."""
-    with Workers(jobs, worker.initialize, arguments) as pool:
-        pool.submit(tasks)
-        while pool.busy:
-            for task, made, failure in pool.finished(_POLL_SECONDS):
-                if failure and failure.errno in DISK_FULL:
-                    raise OSError(failure.errno, failure.words)
-                if failure:
-                    raise XrefError(
-                        f"the pages of {task.label} could not be made ({failure.words}); please report this", 1
-                    )
+def _wait(pool: Workers, summary: SiteSummary, progress: Progress) -> tuple[set[str], dict[str, str]]:
+    """Until all tasks are done; the doubtful pages that need not be made, and the marks of those made."""
+    kept: set[str] = set()
+    marks: dict[str, str] = {}
+    while pool.busy:
+        for task, made, failure in pool.finished(_POLL_SECONDS):
+            if failure and failure.errno in DISK_FULL:
+                raise OSError(failure.errno, failure.words)
+            if failure:
+                raise XrefError(f"the pages of {task.label} could not be made ({failure.words}); please report this", 1)
+            if made is not None:
                 summary.pages += made.pages
                 summary.drawings += made.drawings
                 summary.size += made.size
-                progress(pool.done, pool.total, task.label)
+                kept |= made.kept
+                marks |= made.marks
+            progress(pool.done, pool.total, task.label)
+    return kept, marks
 
 
 def sitemap(folder: Path, base_url: str) -> str:

@@ -1,8 +1,9 @@
 """Decides which pages of a site must be made again, given what the site in place was made from.
 
 A page shows facts of its own symbols and of their neighbours: callers, callees, relations, members; a drawing and the
-other language's side reach two calls far. So pages within that reach of a change are made again, and all that is about
-the whole tree. The tests hold the result to a whole build, byte for byte.
+other language's side reach two calls far. So pages near a change are made again, those within that reach where the
+marks of what they show of it differ, and all that is about the whole tree. The tests hold the result to a whole build,
+byte for byte.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ _TOO_MANY = 0.4
 
 @dataclass(slots=True)
 class Changes:
-    """What to make: source pages by position of their file, pages of symbols by address, shards of cards."""
+    """What to make: pages by address, `doubtful` ones where their marks differ; shards of cards."""
 
-    sources: set[int]
     pages: set[str]
+    doubtful: set[str]
     shards: set[int]
     words: bool
     inventory: bool
@@ -74,9 +75,8 @@ def find_changes(db: sqlite3.Connection, plan: SitePlan, old: SiteState, new: Si
     dirty |= {parent for id_ in changed if (parent := plan.names[id_].parent) in plan.names and parent is not None}
     keyed = {id_ for (id_,) in db.execute("SELECT DISTINCT symbol_id FROM key_defs WHERE symbol_id IS NOT NULL")}
     wrappers = {edge.caller for id_ in keyed for edge in plan.graph.callers(id_) if edge.evidence == "registry"}
-    dirty |= reach & (plan.drawn | keyed | wrappers)
-    address = plan.packing.address
-    pages = {address[id_].partition("#")[0] for id_ in dirty if id_ in address}
+    pages = _pages(plan, dirty)
+    doubtful = _pages(plan, reach & (plan.drawn | keyed | wrappers))
     pages |= {urls.source_url(path) for path in sources}
     pages |= {urls.outline_url(path) for path in sources}
     total = sum(map(len, plan.packing.by_file.values())) + len(plan.packing.outside) + len(plan.files)
@@ -84,11 +84,16 @@ def find_changes(db: sqlite3.Connection, plan: SitePlan, old: SiteState, new: Si
         return None
     texts = {path for path in changed_files if path in plan.files_at}
     return Changes(
-        {plan.files_at[path] for path in sources}, pages,
+        pages, doubtful - pages,
         {shard_of(plan.packing.code[id_]) for id_ in changed} | {shard_of(code) for code in gone}
         if plan.packing.code else set(range(SHARDS)),
         bool(texts), bool(moved or gone or changed), bool(set(walked(plan.walks)) & (reach | near) or moved),
     )  # fmt: skip
+
+
+def _pages(plan: SitePlan, ids: Iterable[Id]) -> set[str]:
+    address = plan.packing.address
+    return {address[id_].partition("#")[0] for id_ in ids if id_ in address}
 
 
 def _touched(db: sqlite3.Connection, plan: SitePlan, paths: Iterable[str]) -> set[Id]:

@@ -20,33 +20,37 @@ from xref.site.outputs import Output
 from xref.site.plan import SitePlan
 
 EDGES, RAN = "graph/edges.js", "graph/ran.js"
+_ZERO = ord("0")
 _LANGS = ("cpp", "python", "cython")
 
 
 def graph_files(plan: SitePlan) -> Iterator[Output]:
     """The graph, and how often each run took which edge."""
+    names = plan.names
     nodes = sorted(
-        (id_ for id_ in plan.graph.ids if id_ in plan.packing.address and plan.names[id_].kind not in LOCAL_KINDS),
-        key=lambda id_: (plan.names[id_].file, plan.names[id_].line, id_),
+        (id_ for id_ in plan.graph.ids if id_ in plan.packing.address and names[id_].kind not in LOCAL_KINDS),
+        key=lambda id_: (names[id_].file, names[id_].line, id_),
     )
     number = {id_: at for at, id_ in enumerate(nodes)}
-    kinds = sorted({plan.names[id_].kind for id_ in nodes})
+    number_at = [number.get(id_, -1) for id_ in plan.graph.ids]
+    kinds = sorted({names[id_].kind for id_ in nodes})
     degrees: list[int] = []
     to: list[int] = []
     vias: dict[int, str] = {}
-    evidence, macro, lines, files = [], [], [], []
-    for id_ in nodes:
-        before = len(to)
-        for edge in plan.graph.callees(id_):
-            if edge.callee not in number or edge.callee == id_:
+    evidence, macro, lines, files = bytearray(), bytearray(), [], []
+    for at, id_ in enumerate(nodes):
+        before, own = len(to), names[id_].file
+        for callee, kind, via, file, line, expanded in plan.graph.raw_callees(id_):
+            target = number_at[callee]
+            if target < 0 or target == at:
                 continue
-            if edge.via:
-                vias[len(to)] = edge.via
-            to.append(number[edge.callee])
-            evidence.append(str(KINDS.index(edge.evidence)))
-            macro.append("1" if edge.in_macro else "0")
-            lines.append(edge.line)
-            files.append(0 if edge.file == plan.names[id_].file else edge.file + 1)
+            if via:
+                vias[len(to)] = via
+            to.append(target)
+            evidence.append(_ZERO + kind)
+            macro.append(_ZERO + expanded)
+            lines.append(line)
+            files.append(0 if file == own else file + 1)
         degrees.append(len(to) - before)
     words = {**EVIDENCE_WORDS, ENCLOSES: "written inside it"}
     yield Output(EDGES, script_data(EDGES, {
@@ -63,7 +67,7 @@ def graph_files(plan: SitePlan) -> Iterator[Output]:
                   else [file.path, urls.source_url(file.path), urls.outline_url(file.path)] for file in plan.files],
         "evidence": [[kind, words[kind], STRENGTH.get(kind, 99)] for kind in KINDS],
         "weak": KINDS.index(Evidence.NAME), "hub": HUB_CALLERS,
-        "out": degrees, "to": to, "ev": "".join(evidence), "macro": "".join(macro), "line": lines, "at": files,
+        "out": degrees, "to": to, "ev": evidence.decode(), "macro": macro.decode(), "line": lines, "at": files,
         "via": vias,
     }))  # fmt: skip
     yield Output(RAN, script_data(RAN, _ran(plan, number)))

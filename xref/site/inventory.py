@@ -6,6 +6,8 @@ share a name; the definition with the most references stands for it.
 
 from __future__ import annotations
 
+import re
+
 from sphobjinv import DataObjStr, Inventory, compress
 
 from xref.model import Id, Lang
@@ -23,6 +25,8 @@ _ROLES = {
     (Lang.CPP, "variable"): "member",
 }  # fmt: skip
 """(language, kind) -> the type of Sphinx's domain. A macro belongs to C, whose domain is the one that has macros."""
+
+_UNPLAIN = re.compile(r"[\s{}()]")
 
 
 def inventory(plan: SitePlan) -> bytes:
@@ -57,7 +61,7 @@ def _role(lang: str, kind: str) -> tuple[str, str] | None:
 
 def _plain(name: str) -> bool:
     """Whether Sphinx can hold the name: its lines are divided by blanks."""
-    return bool(name) and not any(char.isspace() or char in "{}()" for char in name)
+    return bool(name) and not _UNPLAIN.search(name)
 
 
 def _order(plan: SitePlan, id_: Id) -> tuple[object, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import pickle
 import sqlite3
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -165,9 +166,9 @@ def make_plan(db_path: Path, only: Sequence[str] = ()) -> SitePlan:
         observed = load_observed(db)
         callers = graph.caller_counts()
         _add_constructors(names, callers)
-        refs: dict[Id, int] = dict(db.execute(
-            "SELECT symbol_id, count(*) FROM refs WHERE role NOT IN ('definition', 'declaration') GROUP BY symbol_id"
-        ))  # fmt: skip
+        refs = Counter(
+            id_ for (id_,) in db.execute("SELECT symbol_id FROM refs WHERE role NOT IN ('definition', 'declaration')")
+        )
         keyed = {id_ for (id_,) in db.execute(
             "SELECT DISTINCT symbol_id FROM key_defs WHERE symbol_id IS NOT NULL"
             " AND registry IN (SELECT value FROM json_each(?))", (json.dumps(TELLING),),

@@ -11,7 +11,6 @@ import json
 import re
 import sqlite3
 import zlib
-from base64 import b64encode
 from collections import Counter
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -19,13 +18,13 @@ from pathlib import Path
 
 import xref.site
 from xref.model import Id
-from xref.site.assets import templates_folder
+from xref.site.assets import digest, templates_folder
 from xref.site.plan import SitePlan
 from xref.site.walks import walks_folder
 
 FILE = ".xref-site-state"
 _WORD = re.compile(r"\w+")
-_ADDRESS, _NAMES, _REST = 5, 6, 8
+_ADDRESS, _NAMES = 5, 6
 """Digits of the three marks of a symbol: of its address, of what its neighbours' pages show of it, of all else."""
 _PLACE = "line * 131 + col"
 _SUMS = {
@@ -41,24 +40,26 @@ _SUMS = {
 
 @dataclass(slots=True)
 class SiteState:
-    """`files`: path -> (mark of its facts, mark of what only its own page shows); `symbols`: code -> three marks."""
+    """`files`: path -> (mark of its facts, mark of what only its own page shows); `symbols`: code -> three marks;
+    `far`: code -> mark of what its page shows of functions two calls away."""
 
     common: str = ""
     files: dict[str, list[str]] = field(default_factory=dict)
     symbols: dict[str, str] = field(default_factory=dict)
+    far: dict[str, str] = field(default_factory=dict)
 
     def save(self, folder: Path) -> None:
         """Write the state into a site."""
-        data = json.dumps([1, self.common, self.files, self.symbols], separators=(",", ":"))
+        data = json.dumps([2, self.common, self.files, self.symbols, sorted(self.far.items())], separators=(",", ":"))
         (folder / FILE).write_bytes(zlib.compress(data.encode("utf-8", "surrogatepass"), 6))
 
 
 def load_state(folder: Path) -> SiteState | None:
     """The state of a site, None when it has none that can be read."""
     try:
-        version, common, files, symbols = json.loads(zlib.decompress((folder / FILE).read_bytes()))
-        if version == 1 and isinstance(files, dict) and isinstance(symbols, dict):
-            return SiteState(str(common), files, symbols)
+        version, common, files, symbols, far = json.loads(zlib.decompress((folder / FILE).read_bytes()))
+        if version == 2 and isinstance(files, dict) and isinstance(symbols, dict):
+            return SiteState(str(common), files, symbols, dict(far))
     except (OSError, ValueError, TypeError, zlib.error):
         pass
     return None
@@ -69,11 +70,6 @@ def state_of(db: sqlite3.Connection, plan: SitePlan, options: str) -> SiteState:
     return SiteState(_common(plan, options), _files(db, plan), _symbols(db, plan))
 
 
-def _mark(value: object, digits: int = _REST) -> str:
-    data = repr(value).encode("utf-8", "surrogatepass")
-    return b64encode(blake2b(data, digest_size=12).digest(), b"-_").decode()[:digits]
-
-
 def _common(plan: SitePlan, options: str) -> str:
     """What every page depends on: the code, the templates, the tree's name, the runs."""
     sources = [*Path(xref.site.__file__).parent.glob("*.py"), *templates_folder().iterdir()]
@@ -81,7 +77,7 @@ def _common(plan: SitePlan, options: str) -> str:
     content = [(path.name, blake2b(path.read_bytes()).hexdigest()) for path in sorted(sources) if path.is_file()]
     observed = sorted((*pair, *sorted(counts.items())) for pair, counts in plan.observed.items())
     keys = sorted(plan.key_pages.items())
-    return _mark((options, content, keys, plan.title(), str(plan.root), plan.runs, observed, bool(plan.walks)), 16)
+    return digest((options, content, keys, plan.title(), str(plan.root), plan.runs, observed, bool(plan.walks)), 16)
 
 
 def _files(db: sqlite3.Connection, plan: SitePlan) -> dict[str, list[str]]:
@@ -98,7 +94,7 @@ def _files(db: sqlite3.Connection, plan: SitePlan) -> dict[str, list[str]]:
         for end, value in ((path, (line, target, target in facts)), (target, (path, line))):
             if end in around:
                 around[end].append(value)
-    return {path: [_mark(facts[path]), _mark(around[path])] for path in facts}
+    return {path: [digest(facts[path]), digest(around[path])] for path in facts}
 
 
 def _symbols(db: sqlite3.Connection, plan: SitePlan) -> dict[str, str]:
@@ -121,7 +117,7 @@ def _symbols(db: sqlite3.Connection, plan: SitePlan) -> dict[str, str]:
         )  # fmt: skip
         counts = plan.callers.get(id_, 0), callees.get(id_, 0), plan.refs.get(id_, 0)
         shown = (*counts, texts.get(id_, 0), spelled[name.name], id_ in plan.drawn)
-        result[plan.packing.code[id_]] = _mark(address, _ADDRESS) + _mark(names, _NAMES) + _mark(shown)
+        result[plan.packing.code[id_]] = digest(address, _ADDRESS) + digest(names, _NAMES) + digest(shown)
     return result
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -16,10 +16,10 @@ from xref.query.answers import symbol_rows
 from xref.query.types import Match
 from xref.site import symbol_view as view
 from xref.site import urls
-from xref.site.assets import counted, render
+from xref.site.assets import counted, digest, render
 from xref.site.calls import EVIDENCE_WORDS, FIRST_ROWS, MORE_ROWS, CallList, call_list
 from xref.site.codeview import with_root
-from xref.site.crossings import counterparts
+from xref.site.crossings import Crossing, counterparts
 from xref.site.drawing import Drawer, Drawing
 from xref.site.facts import Facts, gather
 from xref.site.layout import render_drawings
@@ -48,11 +48,12 @@ _FOLDED = (
 
 
 class Drawn(NamedTuple):
-    """A drawing, what it leaves out, and (evidence, words) of its lines."""
+    """A drawing, what it leaves out, (evidence, words) of its lines, and what it was laid out from."""
 
     svg: Markup
     note: str
     legend: list[tuple[str, str]]
+    source: Drawing | None = None
 
 
 NOT_DRAWN = Drawn(Markup(), "", [])
@@ -82,6 +83,18 @@ class SymbolPages:
         self._drawer = Drawer(linker)
         self._spelled = view.unresolved_words(db)
         self.drawn = 0
+        self.marks: dict[str, str] = {}
+        """Of the pages made: code of a symbol -> mark of its drawing and its counterparts, where it has any."""
+
+    def same(self, page: Page, before: Mapping[str, str]) -> bool:
+        """Whether drawings and counterparts of a page are those of `before`, the marks of the site in place."""
+        ids = ([] if page.main is None else [page.main]) + page.members
+        for id_ in ids:
+            drawing = self._drawer.draw(id_, page.url) if self._dot and id_ in self._plan.drawn else None
+            mark = far_mark(drawing, counterparts(self._linker, id_))
+            if mark != before.get(self._plan.packing.code[id_], ""):
+                return False
+        return True
 
     def of_file(self, position: int, code: Code, only: Collection[str] | None = None) -> Iterator[Output]:
         """The symbol pages of the file at `position`: all, or those in `only`."""
@@ -139,21 +152,24 @@ class SymbolPages:
         if self._dot is None or not pages:
             return {}
         made: list[tuple[Id, Drawing, str]] = []
+        alone: dict[Id, Drawn] = {}
         for page in pages:
             assert page.main is not None
             drawing = self._drawer.draw(page.main, page.url)
-            if len(drawing.nodes) > 1:
+            if len(drawing.nodes) <= 1:
+                alone[page.main] = Drawn(Markup(), "", [], drawing)
+            else:
                 made.append((page.main, drawing, f"Call graph of {self._linker.label(page.main)}"))
         results = render_drawings(self._dot, [drawing for _, drawing, _ in made], [title for _, _, title in made])
-        found = {}
+        found = alone
         for (id_, drawing, _), svg in zip(made, results, strict=True):
             if isinstance(svg, Markup):
                 self.drawn += 1
                 root = urls.root_of(urls.symbol_url(self._plan.packing.code[id_]))
                 html = Markup(with_root(svg, root))  # noqa: S704 - escaped in layout
-                found[id_] = Drawn(html, _note(drawing), _legend(drawing))
+                found[id_] = Drawn(html, _note(drawing), _legend(drawing), drawing)
             else:
-                found[id_] = Drawn(Markup(), f"No drawing: {svg}.", [])
+                found[id_] = Drawn(Markup(), f"No drawing: {svg}.", [], drawing)
         return found
 
     def _view(
@@ -174,6 +190,9 @@ class SymbolPages:
         callable_ = view.is_callable(name, callers, written)
         speaks = callable_ and (name.kind != "module" or callers.total > 0)
         keys = view.key_views(linker, facts.keys)
+        crossings = counterparts(linker, id_)
+        if mark := far_mark(drawn.source, crossings):
+            self.marks[short] = mark
         return SymbolView(
             id=id_, code=short, own_page=own, name=name, label=linker.label(id_), scope=view.scope_of(linker, name),
             parameters=self._plan.parameters.get(id_, ""),
@@ -191,7 +210,7 @@ class SymbolPages:
                 self._why_no_callees(id_)
                 if own and speaks and not (written.total or more) and name.kind not in CONTAINERS else None
             ),
-            crossings=counterparts(linker, id_), keys=keys,
+            crossings=crossings, keys=keys,
             used_keys=[(registry, key, linker.key(registry, key), linker.place(path, line), status)
                        for registry, key, line, status in facts.used_keys],
             references=view.reference_list(linker, facts, short, called=bool(callers.total), small=not own),
@@ -281,6 +300,11 @@ def based(url: str, html: str) -> str:
     short = {"#": f"../{url}#", root: "../", f"{root}source/": ""}
     html = _ADDRESS.sub(lambda match: match[1] + short[match[2]], html)
     return html.replace("<meta charset=utf-8>\n", f"<meta charset=utf-8>\n<base href={root}source/>\n", 1)
+
+
+def far_mark(drawing: Drawing | None, crossings: Sequence[Crossing]) -> str:
+    """A digest of what a symbol's page shows of functions two calls away, "" where it shows nothing of them."""
+    return digest((drawing, crossings)) if drawing is not None or crossings else ""
 
 
 def _note(drawing: Drawing) -> str:

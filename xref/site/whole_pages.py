@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from xref.model import Evidence, Status
@@ -64,20 +64,31 @@ class Health(NamedTuple):
     warnings: list[str]
 
 
-def whole_pages(db: sqlite3.Connection, plan: SitePlan) -> Iterator[Output]:
-    """All pages that are not about one file or its symbols."""
-    linker = Linker(plan)
-    site = plan.title()
+def whole_pages(db: sqlite3.Connection, linker: Linker) -> Iterator[Output]:
+    """The overview, the index's health, the folders, and the pages that the browser fills."""
+    site = linker.plan.title()
     keys = load_keys(db)
-    tree = folders.Folders(plan)
+    tree = folders.Folders(linker.plan)
     health = examine(db, linker, keys)
     yield Output("index.html", _overview(db, linker, keys, tree, health, site))
     yield Output("health.html", render("health.html.j2", title="Health", site=site, root="", health=health))
     yield Output("graph.html", render("graph.html.j2", title="Call graph", site=site, root=""))
     yield Output("text.html", render("text.html.j2", title="Words in the text", site=site, root=""))
     yield from tree.pages(site)
-    yield from registry_pages.pages(linker, keys, site)
-    yield from run_pages.pages(db, linker, site)
+
+
+def _key_pages(db: sqlite3.Connection, linker: Linker) -> Iterator[Output]:
+    yield from registry_pages.pages(linker, load_keys(db), linker.plan.title())
+
+
+def _run_pages(db: sqlite3.Connection, linker: Linker) -> Iterator[Output]:
+    yield from run_pages.pages(db, linker, linker.plan.title())
+
+
+PARTS: Mapping[str, Callable[[sqlite3.Connection, Linker], Iterator[Output]]] = {
+    "overview": whole_pages, "keys": _key_pages, "runs": _run_pages
+}  # fmt: skip
+"""All pages that are not about one file or its symbols, in parts that can be made at the same time."""
 
 
 def _overview(db: sqlite3.Connection, linker: Linker, keys: Sequence[Key], tree: folders.Folders, health: Health,

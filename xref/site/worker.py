@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sqlite3
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,62 +22,100 @@ from xref.site.search import search_files
 from xref.site.source_pages import code_of, source_page
 from xref.site.symbol_pages import SymbolPages
 from xref.site.walk_pages import walk_pages
+from xref.site.whole_pages import PARTS
 from xref.site.words import word_files
 from xref.store import open_index
 
 
 class Made(NamedTuple):
-    """What a task wrote."""
+    """What a task wrote; `marks` are `SymbolPages.marks` of it, `kept` the doubtful pages that need not be made."""
 
     pages: int
     drawings: int
     size: int
+    marks: dict[str, str] = {}
+    kept: frozenset[str] = frozenset()
+
+
+class Wanted(NamedTuple):
+    """Which pages of a file to make: `sure`, and of `doubtful` those that differ from the marks in `before`."""
+
+    sure: frozenset[str]
+    doubtful: frozenset[str]
+    before: dict[str, str]
 
 
 _CHARSET = "<meta charset=utf-8>\n"
 
 
 class _Worker:
-    """State of this process: set once by `initialize`."""
+    """State of this process: what `initialize` says, and what is read when the first task needs it."""
 
-    db: sqlite3.Connection
-    linker: Linker
-    symbols: SymbolPages
+    plan_path: Path
     out: Path
-    site: str
     dot: Sequence[str] | None
     base_url: str = ""
+
+    @cached_property
+    def linker(self) -> Linker:
+        plan = load_plan(self.plan_path)
+        environment().globals["has_walks"] = bool(plan.walks)
+        gc.freeze()  # the plan lives as long as this process: nothing of it is garbage
+        return Linker(plan)
+
+    @cached_property
+    def db(self) -> sqlite3.Connection:
+        db = open_index(self.linker.plan.db)
+        db.execute("PRAGMA mmap_size = 1073741824")
+        return db
+
+    @cached_property
+    def site(self) -> str:
+        return self.linker.plan.title()
+
+    @cached_property
+    def symbols(self) -> SymbolPages:
+        return SymbolPages(self.db, self.linker, self.dot, self.site)
 
 
 _worker = _Worker()
 
 
 def initialize(plan_path: str, out: str, dot: Sequence[str] | None, base_url: str = "") -> None:
-    """Prepare this process: read the plan, open the index."""
-    plan = load_plan(Path(plan_path))
-    _worker.db = open_index(plan.db)
-    _worker.db.execute("PRAGMA mmap_size = 1073741824")
-    _worker.linker = Linker(plan)
-    _worker.site = plan.title()
+    """Prepare this process. The plan need not be there yet: it is read by the first task that makes something."""
+    global _worker  # noqa: PLW0603 - one for each process
+    _worker = _Worker()
+    _worker.plan_path = Path(plan_path)
     _worker.dot = dot
-    environment().globals["has_walks"] = bool(plan.walks)
-    _worker.symbols = SymbolPages(_worker.db, _worker.linker, dot, _worker.site)
     _worker.out = Path(out)
     _worker.base_url = base_url
 
 
-def make_file(position: int, only: frozenset[str] | None = None) -> Made:
-    """Write the page of the file at `position` and the pages of its symbols; only those in `only` when it is given."""
-    linker = _worker.linker
+def start() -> None:
+    """Nothing: a process that was given this is running, and has imported what the others need."""
+
+
+def make_file(position: int, wanted: Wanted | None = None) -> Made:
+    """Write the page of the file at `position` and the pages of its symbols; only those `wanted` when it is given."""
+    linker, symbols = _worker.linker, _worker.symbols
+    only, kept = None, frozenset[str]()
+    if wanted is not None:
+        pages = [page for page in linker.plan.packing.by_file.get(position, ()) if page.url in wanted.doubtful]
+        kept = frozenset(page.url for page in pages if symbols.same(page, wanted.before))
+        only = wanted.sure | (wanted.doubtful - kept)
+        if not only:
+            return Made(0, 0, 0, {}, kept)
     file = linker.plan.files[position]
     code = code_of(_worker.db, linker, file)
     url = urls.source_url(file.path)
-    before = _worker.symbols.drawn
-    wanted = only is None or url in only
-    source = [Output(url, source_page(_worker.db, linker, position, code, _worker.site))] if wanted else []
-    pages, size = write(_worker.out, source)
-    more, more_size = write(_worker.out, _worker.symbols.of_file(position, code, only))
-    return Made(pages + more, _worker.symbols.drawn - before, size + more_size)
+    before = symbols.drawn
+    symbols.marks = {}
+    source = (
+        [Output(url, source_page(_worker.db, linker, position, code, _worker.site))] if not only or url in only else []
+    )
+    count, size = write(_worker.out, source)
+    more, more_size = write(_worker.out, symbols.of_file(position, code, only))
+    return Made(count + more, symbols.drawn - before, size + more_size, symbols.marks, kept)
 
 
 def make_outside(numbers: Sequence[int]) -> Made:
@@ -104,10 +144,21 @@ def make_words() -> Made:
 
 
 def make_graph() -> Made:
-    """Write the call graph as data, and what the search box needs."""
+    """Write the call graph as data."""
     _, size = write(_worker.out, graph_files(_worker.linker.plan))
-    _, more = write(_worker.out, search_files(_worker.linker.plan))
-    return Made(0, 0, size + more)
+    return Made(0, 0, size)
+
+
+def make_search() -> Made:
+    """Write what the search box needs."""
+    _, size = write(_worker.out, search_files(_worker.linker.plan))
+    return Made(0, 0, size)
+
+
+def make_whole(part: str) -> Made:
+    """Write one part of the pages about the whole tree, see `whole_pages.PARTS`."""
+    pages, size = write(_worker.out, PARTS[part](_worker.db, _worker.linker))
+    return Made(pages, 0, size)
 
 
 def make_inventory() -> Made:

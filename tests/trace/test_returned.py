@@ -30,6 +30,14 @@ static ffi::TypedFunction<ffi::Function(int)> Factory(int self) {
   });
 }
 
+static ffi::Function MakeInit(int type) {
+  return ffi::Function::FromPacked([type](ffi::PackedArgs args) { return type; });
+}
+static int RegisterInit(int type) {
+  ffi::Function init = MakeInit(type);
+  return type;
+}
+
 TVM_FFI_STATIC_INIT_BLOCK() {
   namespace refl = tvm::ffi::reflection;
   refl::GlobalDef()
@@ -39,6 +47,7 @@ TVM_FFI_STATIC_INIT_BLOCK() {
         return ffi::Function::FromTyped(item, "");
       })
       .def("test.Factory", [](int self) { return Factory(self); })
+      .def("ffi._RegisterFFIInit", RegisterInit)
       .def("test.Sorted", [](int self) { Sort(Order()); return Other(); });
 }
 }  // namespace tvm
@@ -71,6 +80,7 @@ def _name(db: sqlite3.Connection, symbol: int | None) -> str:
         ("test.Iterator", False, "tvm::Step::operator()"),
         ("test.List", False, "tvm::{init: test.Iterator}::{lambda: test.List}::{lambda: item}"),
         ("test.Factory", False, "tvm::Factory::{lambda#1}"),
+        ("ffi._RegisterFFIInit", False, "tvm::MakeInit::{lambda#1}"),
     ],
 )
 def test_the_only_function_that_is_handed_out_is_meant(

@@ -67,6 +67,7 @@ def test_passes_are_in_order_and_nested(run: RunFile) -> None:
 def test_ffi_calls_have_keys_callers_and_times(run: RunFile) -> None:
     callers = {run.keys[row.key].name: label(run, row.caller) for row in run.ffi}
     assert callers["relax.transform.FuseTIR"] == "transform.py:FuseTIR"
+    assert callers["relax.matmul:FInferType"].endswith("te_matmul"), "an operator's attribute, by Op.get_attr"
     assert "target.build.llvm" in callers
     assert sum(run.keys[row.key].kind in ("returned", "unknown") for row in run.ffi) <= 0.05 * len(run.ffi)
     assert all(row.caller is not None for row in run.ffi)

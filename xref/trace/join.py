@@ -33,6 +33,10 @@ from xref.trace.symbols import Found, Keys, PythonSymbols
 
 _BODY = "the body of a module or class, or a comprehension: running it is no call"
 _UNKNOWN = "a function without a key: a closure, or a method that the registry does not list"
+_INIT, _GENERATED_INIT = ".__ffi_init__", "ffi._RegisterFFIInit"
+"""Constructor of a registered type; the key whose function makes one of the fields, for types that define none
+(tvm-ffi, include/tvm/ffi/reflection/registry.h, ~ObjectDef).
+"""
 _HIDDEN = "a function without a name: the library's symbols are hidden"
 _WRAPPER = "the code that unpacks the arguments for a key's function"
 
@@ -129,7 +133,12 @@ class _Join:
         if key.kind == "global":
             return self._keys.find("ffi", key.name)
         if key.kind == "method":
-            return self._keys.find("method", key.name)
+            symbol, reason = self._keys.find("method", key.name)
+            if symbol is None and key.name.endswith(_INIT):
+                return self._returned.find(_GENERATED_INIT, is_named=False)[0], reason
+            return symbol, reason
+        if key.kind == "attribute":
+            return self._keys.find("op_attr", key.name)
         if key.kind == "python" and key.code is not None:
             found = self._found[key.code]
             return found.symbol, found.reason

@@ -264,7 +264,7 @@ def _native_lines(run: RunFile, limit: int) -> list[str]:
 
 
 _KIND_TEXT = {
-    "global": "", "method": " (method)", "python": " (a Python function)", "named": "",
+    "global": "", "method": " (method)", "attribute": " (an attribute)", "python": " (a Python function)", "named": "",
     "returned": " (a function that it returned)", "unknown": "",
 }  # fmt: skip
 

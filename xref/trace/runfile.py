@@ -62,7 +62,7 @@ _READABLE = (1, 2, FORMAT)
 """A file of format 1 has fewer kinds of rows, and its passes end at their duration; up to 2 a key ends at its name."""
 
 FUNCTION_KINDS = ("symbol", "target", "wrapper", "address")
-NAME_KINDS = ("global", "method", "python", "named", "returned", "unknown")
+NAME_KINDS = ("global", "method", "attribute", "python", "named", "returned", "unknown")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _MAX_LINE = 1 << 24
 """Characters; only the text of a module with large constants comes near it (recorder/passes.py cuts it)."""

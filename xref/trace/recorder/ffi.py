@@ -238,8 +238,8 @@ def make_ffi_calls(shim: str, calls: PythonCalls) -> Any:
 if TYPE_CHECKING:
     Name = tuple[str, str]
     """Kind and text: what a function is called. Kinds: "global" (a key of the registry), "method"
-    (`<type key>.<method>`), "named" (another function returned it when asked for this name: `f("name")`), "returned"
-    (the text is that of the function that returned it), "unknown".
+    (`<type key>.<method>`), "attribute" (`<operator>:<attribute>`), "named" (another function returned it when asked for
+    this name: `f("name")`), "returned" (the text is that of the function that returned it), "unknown".
     """
     Origin = tuple[int, str]
     """The handle of the function that returned a function, and the one string that it was given, "" for none."""
@@ -248,6 +248,7 @@ UNKNOWN = ("unknown", "")
 CREATED = 3
 """What shim.c gives as the origin of a function that Python code handed to tvm_ffi."""
 _CONSTRUCTOR = "__ffi_init__"
+_ATTRIBUTE_GETTER = "ir.OpGetAttr"
 _MOST_ORIGINS = 8
 """Functions that return functions that return functions: more than any, less than a cycle of reused addresses."""
 
@@ -285,6 +286,31 @@ class Names:
     def _add_method(self, info: Any, name: str, function: Any) -> None:
         if function is not None:
             self._known.setdefault(hash(function), ("method", f"{info.type_key}.{name}"))
+
+    def read_attributes(self, made: list[FfiRow]) -> None:
+        """Find the operators whose attributes the functions in `made` are: those that `Op.get_attr` returned. One that
+        several operators share stays without a name. Raises what tvm_ffi raises.
+        """
+        known = self._known
+        asked = {
+            row.origin[1] for row in made if row.origin and known.get(row.origin[0], UNKNOWN)[1] == _ATTRIBUTE_GETTER
+        }
+        find = sys.modules["tvm_ffi"].get_global_func
+        names, get_op, get = (
+            find(name, allow_missing=True) for name in ("ir.ListOpNames", "ir.GetOp", _ATTRIBUTE_GETTER)
+        )
+        if not asked or names is None or get_op is None:
+            return
+        function, found = sys.modules["tvm_ffi"].Function, dict[int, list[str]]()
+        for name in names():
+            operator = get_op(name)
+            for attribute in asked:
+                value = get(operator, attribute)
+                if isinstance(value, function):
+                    found.setdefault(hash(value), []).append(f"{name}:{attribute}")
+        for handle, owners in found.items():
+            if len(owners) == 1:
+                known.setdefault(handle, ("attribute", owners[0]))
 
     def of(self, handle: int, origins: dict[int, Origin], origin: Origin | None = None) -> Name:
         """The name of `handle`; `origins` maps functions to those that returned them, `origin` returned this one."""

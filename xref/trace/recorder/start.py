@@ -138,6 +138,8 @@ class Recorder:
     def _find_names(self) -> None:
         try:
             self.names.read()
+            if self.ended:
+                self.names.read_attributes(list(self.ffi.rows()))
         except Exception as problem:  # noqa: BLE001
             self.notes.append(f"the registry's names could not be read: {type(problem).__name__}: {problem}")
 

@@ -238,8 +238,8 @@ def make_ffi_calls(shim: str, calls: PythonCalls) -> Any:
 if TYPE_CHECKING:
     Name = tuple[str, str]
     """Kind and text: what a function is called. Kinds: "global" (a key of the registry), "method"
-    (`<type key>.<method>`), "attribute" (`<operator>:<attribute>`), "named" (another function returned it when asked for
-    this name: `f("name")`), "returned" (the text is that of the function that returned it), "unknown".
+    (`<type key>.<method>`), "attribute" (`<operator>:<attribute>`), "named" (another function returned it when asked
+    for this name: `f("name")`), "returned" (the text is that of the function that returned it), "unknown".
     """
     Origin = tuple[int, str]
     """The handle of the function that returned a function, and the one string that it was given, "" for none."""

@@ -11,7 +11,7 @@ import pytest
 from xref.link import keys as key_step
 from xref.link import link, overriders
 from xref.link.doubts import EXPECTED, TVM_HEADER, WHOLE_TREE
-from xref.model import Call, Evidence, FileFacts, KeyDef, KeyUse, Lang, Relation, Status, Symbol, symbol_id
+from xref.model import Call, Evidence, FileFacts, KeyDef, KeyUse, Lang, Ref, Relation, Role, Status, Symbol, symbol_id
 from xref.registry.types import RESERVED_BELOW_OBJECT
 from xref.store import IndexBuilder, open_index
 
@@ -326,3 +326,42 @@ def test_uses_that_dangle_more_than_in_any_tvm_are_doubted(tmp_path: Path) -> No
     uses += [_use(f"gone.{n}", n) for n in range(35)]
     (doubt,) = _whole(tmp_path / "y.db", _everything(), uses)
     assert doubt.startswith("40 of 1030 uses of ffi keys in cpp dangle")
+
+
+def test_cpp_that_calls_a_method_of_python_back_is_its_caller(tmp_path: Path) -> None:
+    """`MeasureCallback::Apply` runs `apply` of each class that `derived_object` wraps: else it has no caller."""
+    node, field = Symbol("cpp:Node", "class", "Node", "Node", 1, 1, 1), _symbol("Node::f_apply", "field", "Node")
+    facts = FileFacts("a.cc", Lang.CPP, symbols=[node, field, _symbol("Node::Apply", "method", "Node")])
+    facts.refs = [Ref(_id("Node::f_apply"), line, 5, Role.READ, _id("Node::Apply")) for line in (8, 9)]
+    facts.key_defs = [KeyDef("type", "ms.PyCallback", "cpp", 1, _id("Node"))]
+    python = FileFacts("a.py", Lang.PYTHON)
+    classes = [("_PyCallback", ""), ("PyCallback", ""), ("Log", "PyCallback")]
+    for name, base in classes:
+        python.symbols.append(_python("class", f"m.{name}"))
+        python.symbols.append(_python("method", f"m.{name}.apply", f"m.{name}"))
+        if base:
+            python.relations.append(Relation(_python_id(f"m.{name}"), "base", _python_id(f"m.{base}")))
+    python.key_defs = [
+        KeyDef("type", "ms.PyCallback", "python", 1, _python_id("m._PyCallback")),
+        KeyDef("callback", "m._PyCallback:f_apply", "python", 4, None, "", "apply of m.PyCallback"),
+    ]
+    path = tmp_path / "x.db"
+    with IndexBuilder(path) as builder:
+        for file in (facts, python):
+            builder.add_file(file.path, file.lang, "", 0, 0)
+            builder.add_facts(file)
+        builder.flush_symbols()
+        with builder.writing() as db:
+            link(db)
+        builder.publish()
+    assert _edges(open_index(path), Evidence.VALUE) == [("Node::Apply", "m.Log.apply", 9, "Node::f_apply")]
+
+
+def _python(kind: str, name: str, parent: str = "") -> Symbol:
+    return Symbol(
+        f"py:{name}", kind, name.rsplit(".", 1)[-1], name, 1, 1, 1, parent=_python_id(parent) if parent else None
+    )
+
+
+def _python_id(name: str) -> int:
+    return symbol_id(f"py:{name}")

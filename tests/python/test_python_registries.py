@@ -262,3 +262,25 @@ def test_a_pipeline_leads_from_its_name_to_its_passes(scratch: Path) -> None:
         ("relax:zero", "tvm.relax.pipeline.zero"), ("relax:other", "tvm.relax.pipeline.other"),
     ]  # fmt: skip
     assert sorted((u.name, u.line, u.calls) for u in facts.key_uses) == [("relax:*", 6, True), ("relax:zero", 8, False)]
+
+
+def test_methods_that_cpp_calls_back_are_keys(scratch: Path) -> None:
+    """s_tir/meta_schedule/postproc/postproc.py:144: the order of the constructor's parameters decides, not names."""
+    code = (
+        "class _PyPostproc:\n"
+        "    def __init__(self, name, f_initialize_with_tune_context=None, f_as_string=None): ...\n"
+        "class PyPostproc:\n"
+        "    _tvm_metadata = {\n"
+        "        'cls': _PyPostproc,\n"
+        "        'fields': ['name'],\n"
+        "        'methods': ['_initialize_with_tune_context', '__str__', 'clone'],\n"
+        "    }\n"
+        "    def clone(self): ...\n"
+    )
+    facts, names = _facts(scratch, code)
+    assert [(k.registry, k.name, k.note, names.of(k.symbol)) for k in facts.key_defs] == [
+        ("callback", "tvm.x._PyPostproc:f_initialize_with_tune_context",
+         "_initialize_with_tune_context of tvm.x.PyPostproc", "-"),
+        ("callback", "tvm.x._PyPostproc:f_as_string", "__str__ of tvm.x.PyPostproc", "-"),
+        ("callback", "tvm.x._PyPostproc:f_clone", "clone of tvm.x.PyPostproc", "tvm.x.PyPostproc.clone"),
+    ]  # fmt: skip

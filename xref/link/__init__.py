@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from xref.link import bindings, constructions, dependents, dispatch, fields, flow, keys, overriders, types
+from xref.link import bindings, callbacks, constructions, dependents, dispatch, fields, flow, keys, overriders, types
 from xref.link.doubts import doubts
 from xref.link.step import Derived, Step, Touched
 
@@ -21,6 +21,7 @@ STEPS: tuple[Step, ...] = (
     dependents.STEP,
     overriders.STEP,
     dispatch.STEP,
+    callbacks.STEP,
     flow.STEP,
 )
 """In this order: a step may read what earlier ones derived."""

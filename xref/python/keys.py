@@ -8,7 +8,7 @@ import ast
 from dataclasses import replace
 from functools import partial
 
-from xref.model import Evidence, Id, Unresolved, shorten
+from xref.model import Evidence, Id, KeyDef, Unresolved, shorten
 from xref.python.constants import Constants
 from xref.python.context import FileContext
 from xref.python.declarations import FUNCTION_NODES
@@ -18,6 +18,7 @@ from xref.python.walk import Scope
 from xref.registry import (
     python_attrs,
     python_c_functions,
+    python_callbacks,
     python_configs,
     python_ffi,
     python_look_ups,
@@ -31,7 +32,7 @@ from xref.registry import (
     python_types,
 )
 from xref.registry.bindings import CALL, CONSTRUCTOR
-from xref.registry.python_site import KeyFacts, Site, among, literal, literal_prefix
+from xref.registry.python_site import PYTHON, KeyFacts, Site, among, literal, literal_prefix
 
 _MECHANISMS = (
     python_ffi.key_facts,
@@ -109,6 +110,7 @@ class KeyCollector:
         for subscript, scope in context.walk.subscripts:
             python_attrs.subscript_facts(self._site("", subscript, None, scope), subscript, self._facts)
         Visitors(context).collect()
+        self._callbacks()
         self._pipelines()
         for decoration in context.walk.decorations:
             if not isinstance(decoration.node, ast.Call):
@@ -140,6 +142,29 @@ class KeyCollector:
             if isinstance(call.func, ast.Subscript):
                 site = self._site("", call.func, call, scope)
                 python_pipelines.call_facts(site, self._dotted(call.func.value, scope), self._facts)
+
+    def _callbacks(self) -> None:
+        """Record the methods of the file's classes that C++ calls back."""
+        context = self._context
+        module, root = context.walk.module, context.walk.root
+        for declared in context.walk.classes:
+            if not isinstance(declared.node, ast.ClassDef):
+                continue
+            for cls, member, method, line in python_callbacks.callbacks(declared.node, self._constructor):
+                target = context.resolver.resolve(cls, root)
+                if target is None or target.kind != "member":
+                    continue
+                own = context.tree.class_member(module, declared.suffix, method)
+                symbol = context.target_id(own) if own is not None else None
+                note = f"{method}{python_callbacks.METHOD_OF}{module}.{declared.qual}"
+                name = f"{target.dotted}:{member}"
+                self._facts.definitions.append(KeyDef(python_callbacks.CALLBACK, name, PYTHON, line, symbol, "", note))
+
+    def _constructor(self, cls: ast.expr) -> ast.AST | None:
+        """`__init__` of a class of this file."""
+        name = f"{cls.id}.__init__" if isinstance(cls, ast.Name) else ""
+        declared = self._context.walk.declarations.quals.get(name)
+        return declared.node if declared is not None else None
 
     def _dotted(self, node: ast.expr, scope: Scope) -> str:
         target = self._context.resolver.resolve(node, scope)

@@ -53,14 +53,15 @@ def star(callers: int, callees: int) -> tuple[Drawing, int]:
     names = {}
     for number in range(callers + callees + 1):
         names[number] = Name("cpp", "function", f"f{number}", f"ns::f{number}", 0, number + 1, 0, None, True)
-    rows = [(number, 0, 0, "", 0, 1, 1, False) for number in range(1, callers + 1)]
-    rows += [(0, number, 0, "", 0, 1, 1, False) for number in range(callers + 1, callers + callees + 1)]
+    ends = [(number, 0) for number in range(1, callers + 1)]
+    ends += [(0, number) for number in range(callers + 1, callers + callees + 1)]
+    site = 1 << 48 | 1 << 24  # the first file, line 1
 
     class Plan:
         pass
 
     plan = Plan()
-    graph = CallGraph(rows)
+    graph = CallGraph({(caller, callee, 0, ""): (site, 1, 0) for caller, callee in ends})
     plan.__dict__.update(
         graph=graph, names=names, observed={}, callers=graph.caller_counts(), parameters={}, aliases={}, public={},
         files=[type("F", (), {"path": files[0]})()], key_pages={}, root=Path(),

@@ -25,15 +25,16 @@ RUNNING = 13  # code, frame: a generator or coroutine
 FOREIGN = 14  # key of an FFI function
 CONSTRUCTOR = 15  # object: its method that has an FFI function make it
 
-_CALLABLES, _INSTANCES, _CONTAINERS, _CONSTANTS, _OTHERS = range(5)
+_CALLABLES, _CLASSES, _INSTANCES, _CONTAINERS, _CONSTANTS, _OTHERS = range(6)
 _SORTS = (
-    _CALLABLES, _CALLABLES, _CALLABLES, _INSTANCES, _INSTANCES, _OTHERS, _CONTAINERS, _CONTAINERS, _CALLABLES, _OTHERS,
+    _CALLABLES, _CALLABLES, _CLASSES, _INSTANCES, _INSTANCES, _OTHERS, _CONTAINERS, _CONTAINERS, _CALLABLES, _OTHERS,
     _OTHERS, _CONSTANTS, _OTHERS, _OTHERS, _CALLABLES, _OTHERS,
 )  # fmt: skip
 """By kind, what it counts as."""
-MAX_OBJECTS = (1500, 24, 8, 12, 8)
+MAX_OBJECTS = (1500, 48, 24, 8, 12, 8)
 """Objects of each sort that a node holds; more are cut, and calls through the node are reported as capped. Tables of
-operators hold hundreds of functions; containers within containers multiply."""
+operators hold hundreds of functions; containers within containers multiply. Before v0.20 the binding is Python, which
+makes any of TVM's 670 classes of what an FFI function returns (tvm/_ffi/_ctypes/object.py, `OBJECT_TYPE[tindex]`)."""
 _UNCOUNTED = min(MAX_OBJECTS)
 
 Handler = Callable[[int, Any], None]
@@ -55,6 +56,7 @@ class Graph:
         self._due: list[tuple[Handler, int, Any]] = []
         self._counts: dict[int, list[int]] = {}
         self.full: set[int] = set()
+        """Nodes that something callable was kept out of."""
 
     def object(self, kind: int, first: Any, second: Any = None) -> int:
         """The object of that kind and identity."""
@@ -94,7 +96,8 @@ class Graph:
         elif item in held:
             return
         if len(held) >= _UNCOUNTED and not self._has_room(node, held, item):
-            self.full.add(node)
+            if _SORTS[self.kinds[item]] <= _CLASSES:
+                self.full.add(node)
             return
         held.add(item)
         if self.flows[node] is not None or self.waits[node] is not None:
@@ -103,6 +106,16 @@ class Graph:
                 self._news[node] = [item]
             else:
                 news.append(item)
+
+    def cut(self) -> set[int]:
+        """The nodes that hold fewer callables than might reach them, since there is a limit."""
+        found, pending = set(self.full), list(self.full)
+        while pending:
+            for target in self.flows[pending.pop()] or ():
+                if target not in found:
+                    found.add(target)
+                    pending.append(target)
+        return found
 
     def _has_room(self, node: int, held: set[int], item: int) -> bool:
         """Count one more object of its sort, if there may be more."""

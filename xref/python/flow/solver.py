@@ -73,6 +73,16 @@ class Solver(Filters, Invoker):
             if not self._deferred():
                 break
             self._run()
+        self._report_full()
+
+    def _report_full(self) -> None:
+        """A call of what was kept out of a full node would run more than is told."""
+        cut = self.graph.cut()
+        for site in self.call_sites:
+            if site.position and site.callee in cut:
+                self.cuts.add(
+                    (site.code, site.position, "the callee may be more functions or classes than are followed")
+                )
 
     def _run(self) -> None:
         self.graph.run()

@@ -314,3 +314,17 @@ def test_a_question_cannot_write(tmp_path: Path) -> None:
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
         db.execute("DELETE FROM symbol")
     db.close()
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_what_cython_and_python_both_use_is_python_whichever_comes_first(
+    tmp_path: Path, order: tuple[int, int]
+) -> None:
+    outside = Symbol("py:builtins:max", "function", "max", "builtins.max", 0, 0, 0)
+    files = [
+        FileFacts(path, lang, refs=[Ref(symbol_id(outside.key), 1, 1, Role.CALL, None)], externals=[outside])
+        for path, lang in (("a.pyx", Lang.CYTHON), ("a.py", Lang.PYTHON))
+    ]
+    path = _index(tmp_path / "x.db", *(files[number] for number in order))
+    rows = open_index(path).execute("SELECT lang FROM symbols WHERE qualname = 'builtins.max'").fetchall()
+    assert rows == [("python",)]

@@ -169,8 +169,10 @@ class IndexBuilder:
         owner = self._file_ids[facts.path]
         for symbol in facts.symbols:
             self._claim(Claim(facts.path, owner, facts.lang, symbol))
+        # What Cython and Python both use is Python, whichever file comes first.
+        foreign = Lang.PYTHON if facts.lang is Lang.CYTHON else facts.lang
         for symbol in facts.externals:
-            self._claim(Claim("", None, facts.lang, symbol._replace(is_definition=False)))
+            self._claim(Claim("", None, foreign, symbol._replace(is_definition=False)))
         with self.writing() as db:
             db.executemany(
                 "INSERT INTO location VALUES (?, ?, ?, ?, ?, ?)",

@@ -15,6 +15,7 @@ LEVEL_BITS = 20
 NODE_MASK = (1 << LEVEL_BITS) - 1
 NOTHING = -1
 _COLUMN_BITS = 13
+_MARSHAL_VERSION = 2
 
 # Operations of constraints; the fields that follow the operation are listed with each.
 FUNC = 0  # target, code, defaults ((parameter number, node), ...), form ("", "static", "class", "property")
@@ -117,10 +118,12 @@ def unpack(position: int) -> tuple[int, int]:
 
 
 def dump_summary(summary: Summary) -> bytes:
-    """The summary as bytes."""
+    """The summary as bytes, the same for equal ones: later versions of marshal's format also tell which strings and
+    tuples happened to be one object.
+    """
     codes = tuple((*code[:4], tuple(code.parameters), *code[5:]) for code in summary.codes)
     plain: Any = (*summary[:3], codes, *summary[4:])
-    return zlib.compress(marshal.dumps(plain), 1)
+    return zlib.compress(marshal.dumps(plain, _MARSHAL_VERSION), 1)
 
 
 def load_summary(data: bytes) -> Summary:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from trace_case import script, xref
 
 from xref.model import XrefError
-from xref.trace.again import prepare
+from xref.trace.again import _pointers, prepare
 from xref.trace.callgrind import Place, read_edges
 from xref.trace.runfile import read_run
 
@@ -77,6 +79,52 @@ Pass("Work", lambda: compiled())()
 compiled()
 print("done")
 """
+
+
+FAKE_VALGRIND = """#!/bin/sh
+while [ "${1#-}" != "$1" ]; do shift; done
+export SLOW=1
+exec "$@"
+"""
+HANGING = """
+import os, subprocess, sys, tvm
+if "SLOW" in os.environ:
+    child = subprocess.Popen(["sleep", "600"])
+    open(sys.argv[1], "w").write(str(child.pid))
+    child.wait()
+"""
+
+
+def test_a_run_under_callgrind_that_does_not_end_is_ended_with_its_children(tmp_path: Path) -> None:
+    """It once ran for hours on a compilation with LLVM, and nothing of the first run was kept when the user gave up."""
+    fake, path, pid = tmp_path / "bin" / "valgrind", tmp_path / "run", tmp_path / "pid"
+    script(tmp_path, FAKE_VALGRIND, "bin/valgrind")
+    fake.chmod(0o755)
+    program = (sys.executable, script(tmp_path, HANGING), pid)
+    done = xref("trace", "--native", "--native-limit", "0.05", "-o", path, "--", *program, cwd=tmp_path,
+                PATH=f"{fake.parent}:{os.environ['PATH']}")  # fmt: skip
+    if "valgrind/callgrind.h" in done.stderr:
+        assert done.returncode == 5, "valgrind is not installed: said before anything runs"
+        return
+    assert done.returncode == 0, done.stderr
+    assert "After 3 s it is ended" in done.stderr
+    assert any("was ended after 3 s, its limit" in note for note in read_run(path).header["notes"])
+    deadline = time.monotonic() + 10
+    while pid.exists() and _runs(pid.read_text()):
+        assert time.monotonic() < deadline, "what the command started goes on"
+        time.sleep(0.05)
+
+
+def _runs(pid: str) -> bool:
+    """Whether it exists, and not only as a zombie that nobody waits for."""
+    status = Path("/proc", pid, "stat")
+    return status.exists() and status.read_text().rpartition(") ")[2][:1] not in ("Z", "X")
+
+
+def test_code_that_later_serves_more_keys_is_named_by_none() -> None:
+    early, late = ["pointer", "libtvm.so", 16, "a", "wrapper"], ["pointer", "libtvm.so", 32, "b", "target"]
+    assert _pointers([["pointers"], early, ["pointers"], late]) == {("libtvm.so", 32): ("target", "b")}
+    assert _pointers([["pointers"], early]) == {("libtvm.so", 16): ("wrapper", "a")}
 
 
 def test_c_functions_that_ran_in_a_pass_are_recorded_and_no_others(tmp_path: Path) -> None:

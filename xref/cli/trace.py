@@ -30,12 +30,17 @@ _json_option = json_option_of("docs/tracing.md")
 )
 @click.option("--python", metavar="PYTHON", help="The interpreter to use in place of the command's `python`.")
 @click.option("--native", is_flag=True, help="Run it once more under callgrind: C++ calls while compiling.")
+@click.option(
+    "--native-limit", type=click.FloatRange(min=0, min_open=True), default=15.0, show_default=True, metavar="MINUTES",
+    help="End the run under callgrind after this time.",
+)  # fmt: skip
 @click.option("--ir", is_flag=True, help="Run it once more for the module's text before and after each pass.")
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing when all went well.")
 @_db_option
 def trace(
-    command: tuple[str, ...], output: Path | None, python: str | None, native: bool, ir: bool, quiet: bool, db: Path
-) -> int:
+    command: tuple[str, ...], output: Path | None, python: str | None, native: bool, native_limit: float, ir: bool,
+    quiet: bool, db: Path,
+) -> int:  # fmt: skip
     """Record what a command does inside TVM: Python calls, FFI calls, passes.
 
     \b
@@ -53,7 +58,7 @@ def trace(
         if not quiet:
             write_lines([f"xref: {text}"], error=True)
 
-    made = record(command, db, python, output, native=native, ir=ir, say=say)
+    made = record(command, db, python, output, native=native, native_limit=native_limit, ir=ir, say=say)
     lines = [made.trouble] if made.trouble else [] if quiet else _recorded_lines(made, db, output)
     write_lines((f"xref: {line}" for text in lines for line in text.splitlines()), error=True)
     return made.exit_code

@@ -19,28 +19,34 @@ from xref.trace.shim import Shim, build_shim
 
 Say = Callable[[str], None]
 
-STARTUP_FACTOR, COMPILE_FACTOR = 15, (40, 150)
-"""How much longer Python takes to start and import under callgrind, and a compilation. A rough announcement, from runs
-on the TVM of tilelang 0.1.7 and on apache-tvm 0.27: a first compilation is nearer to the low end.
+NATIVE_FACTORS = (3, 30)
+"""Least and most times as long as the traced run that the run under callgrind took: examples/fuse.py and
+examples/conv2d.py on the four TVMs of docs/tracing.md, 2.8 to 26.0. Importing takes 5 to 15 times as long, compiling
+40 to 150 times, since callgrind translates each function of the compiler once: the shorter the compilation, the more.
 """
+NATIVE_LIMIT = 15.0
+"""Minutes after which the run under callgrind is ended, unless the user says otherwise."""
 _OWN_LIBRARIES = "libtvm"
 """How the names of TVM's libraries begin (its CMakeLists.txt), tvm_ffi's too."""
 
 
 class Wanted(NamedTuple):
-    """Which further runs were asked for. `switch` is the compiled callgrind.c, None without `--native`."""
+    """Which further runs were asked for. `switch` is the compiled callgrind.c, None without `--native`; that run may
+    take `limit` minutes.
+    """
 
     ir: bool
     switch: Path | None
+    limit: float
 
 
-def prepare(*, native: bool, ir: bool) -> Wanted:
+def prepare(*, native: bool, ir: bool, limit: float = NATIVE_LIMIT) -> Wanted:
     """Check that what was asked for can be done, before anything runs.
 
     Raises `XrefError` (exit code 5) when valgrind is not there, or its header or a C compiler is missing.
     """
     if not native:
-        return Wanted(ir, None)
+        return Wanted(ir, None, limit)
     if shutil.which("valgrind") is None:
         message = (
             "--native needs valgrind, which is not there: install it (`apt install valgrind`, or your system's way)"
@@ -50,7 +56,7 @@ def prepare(*, native: bool, ir: bool) -> Wanted:
     if switch.path is None:
         raise XrefError(f"--native: {switch.why_not} (valgrind/callgrind.h comes with valgrind)",
                         ExitCode.UNUSABLE_INPUT)  # fmt: skip
-    return Wanted(ir, switch.path)
+    return Wanted(ir, switch.path, limit)
 
 
 def add_further_runs(run: RunFile, wanted: Wanted, arguments: tuple[str, ...], scratch: Path, say: Say) -> None:
@@ -60,12 +66,17 @@ def add_further_runs(run: RunFile, wanted: Wanted, arguments: tuple[str, ...], s
         say(f"--ir: the command runs once more (it took {seconds:.1f} s), its output is thrown away")
         _with_texts(run, arguments, scratch)
     if wanted.switch is not None:
-        low, high = COMPILE_FACTOR
+        low, high = NATIVE_FACTORS
         say(
-            f"--native: the command runs once more under callgrind, its output is thrown away. Starting takes about"
-            f" {STARTUP_FACTOR} times as long, compiling {low} to {high} times (without, all took {seconds:.1f} s)"
+            f"--native: the command runs once more under callgrind, its output is thrown away. That takes {low} to"
+            f" {high} times as long: {_told(low * seconds)} to {_told(high * seconds)}. After"
+            f" {_told(60 * wanted.limit)} it is ended, and what it did until then is kept (--native-limit)"
         )
-        _with_native(run, wanted.switch, arguments, scratch)
+        _with_native(run, wanted.switch, 60 * wanted.limit, arguments, scratch)
+
+
+def _told(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.3g} min"
 
 
 class _Again(NamedTuple):
@@ -74,14 +85,20 @@ class _Again(NamedTuple):
     folder: Path
 
 
-def _again(run: RunFile, name: str, mode: str, arguments: tuple[str, ...], scratch: Path) -> _Again | None:
+def _again(
+    run: RunFile, name: str, mode: str, arguments: tuple[str, ...], scratch: Path, limit: float | None = None
+) -> _Again | None:
+    """The further run, `limit` in seconds; None, and a note, when it left nothing."""
     place = scratch / name
     place.mkdir()
-    ended = run_recorded(arguments, Shim(None, ""), place, mode=mode, silent=True)
+    ended = run_recorded(arguments, Shim(None, ""), place, mode=mode, limit=limit)
     folder = place / "parts"
     notes, first = run.header["notes"], run.header["exit"]
     notes += [f"--{name}: the recorder failed: {error}" for error in recorder_errors(folder)]
-    if first.get("code") != ended.status and not (first.get("signal") and ended.status < 0):
+    if ended.cut:
+        notes.append(f"--{name}: the further run was ended after {_told(ended.seconds)}, its limit: what it would have"
+                     f" done after that is missing (--{name}-limit MINUTES gives it more time)")  # fmt: skip
+    elif first.get("code") != ended.status and not (first.get("signal") and ended.status < 0):
         notes.append(f"--{name}: the further run ended otherwise than the first one, with {ended.status}")
     parts = read_parts(folder)
     if not parts:
@@ -137,14 +154,14 @@ def _join_texts(run: RunFile, process: int, rows: list[Any], texts: dict[str, in
 # machine code
 
 
-def _with_native(run: RunFile, switch: Path, arguments: tuple[str, ...], scratch: Path) -> None:
+def _with_native(run: RunFile, switch: Path, limit: float, arguments: tuple[str, ...], scratch: Path) -> None:
     output = scratch / "callgrind"
     output.mkdir()
     valgrind = (
         "valgrind", "-q", "--tool=callgrind", "--instr-atstart=no", "--trace-children=yes", "--log-file=/dev/null",
         "--compress-strings=yes", f"--callgrind-out-file={output}/%p",
     )  # fmt: skip
-    again = _again(run, "native", f"native:{switch}", (*valgrind, *arguments), scratch)
+    again = _again(run, "native", f"native:{switch}", (*valgrind, *arguments), scratch, limit)
     if again is None:
         return
     run.header["recorded"]["native"] = "callgrind"
@@ -152,9 +169,7 @@ def _with_native(run: RunFile, switch: Path, arguments: tuple[str, ...], scratch
     functions = _Functions(run)
     for process, part in enumerate(again.parts):
         pid = part[0]["pid"]
-        functions.pointers = {
-            (row[1], row[2]): (row[4], row[3]) for row in log_rows(again.folder, pid) if row[0] == "pointer"
-        }
+        functions.pointers = _pointers(log_rows(again.folder, pid))
         for path in sorted(output.glob(f"{pid}*")):
             try:
                 edges = read_edges(path)
@@ -163,7 +178,8 @@ def _with_native(run: RunFile, switch: Path, arguments: tuple[str, ...], scratch
                 continue
             _add_edges(run, functions, process if process < len(run.processes) else 0, edges)
     if not run.native:
-        run.header["notes"].append("--native: callgrind saw no calls of TVM's functions: nothing was compiled")
+        when = " until then" if again.ended.cut else ""
+        run.header["notes"].append(f"--native: callgrind saw no calls of TVM's functions: nothing was compiled{when}")
     hidden = [function for function in run.functions if function.kind == "address"]
     if hidden:
         per_library = ", ".join(
@@ -171,6 +187,14 @@ def _with_native(run: RunFile, switch: Path, arguments: tuple[str, ...], scratch
             for library, group in groupby(sorted(hidden, key=lambda one: one.library), key=lambda one: one.library)
         )
         run.header["notes"].append(f"--native: functions without a name, known by their address only: {per_library}")
+
+
+def _pointers(rows: list[Any]) -> dict[tuple[str, int], tuple[str, str]]:
+    """Library and address -> ("target" or "wrapper", registry key), by the last table in a log: one of the registry
+    after the import of tvm, for a run that is killed, and one of its end, where code may serve more keys.
+    """
+    starts = [place for place, row in enumerate(rows) if row[0] == "pointers"]
+    return {(row[1], row[2]): (row[4], row[3]) for row in rows[starts[-1] if starts else 0 :] if row[0] == "pointer"}
 
 
 def _add_edges(

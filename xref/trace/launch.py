@@ -13,7 +13,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,17 +24,20 @@ from xref.trace.shim import Shim
 _FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 _LEFT_TO_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
 """Signals of the keyboard, which the terminal sends to the command as well."""
+_GRACE_SECONDS = 30.0
+"""Between SIGTERM and SIGKILL, for a command that reached its limit: callgrind writes its file in that time."""
 
 
 class Ended(NamedTuple):
     """How the command ended: `status` as subprocess tells it (minus the signal's number, when one killed it). `started`
-    is seconds since 1970, `seconds` how long it ran.
+    is seconds since 1970, `seconds` how long it ran. `cut`: it was ended at its limit.
     """
 
     pid: int
     status: int
     started: float
     seconds: float
+    cut: bool = False
 
     @property
     def exit_code(self) -> int:
@@ -43,10 +46,11 @@ class Ended(NamedTuple):
 
 
 def run_recorded(
-    arguments: tuple[str, ...], shim: Shim, scratch: Path, *, mode: str = "", silent: bool = False
+    arguments: tuple[str, ...], shim: Shim, scratch: Path, *, mode: str = "", limit: float | None = None
 ) -> Ended:
     """Run the command; parts of the recording appear in the folder `scratch`/parts. `mode` tells the recorder what a
-    further run is for (recorder/start.py), `silent` gives it no input and throws its output away.
+    further run is for (recorder/start.py): such a run gets no input, its output is thrown away, and after `limit`
+    seconds it and the programs that it started are ended.
 
     Raises `XrefError` (exit code 5) when it cannot be started.
     """
@@ -55,19 +59,36 @@ def run_recorded(
     environment = _environment(_injected(scratch), parts, shim)
     if mode:
         environment["XREF_RECORDER_MODE"] = mode
-    stream = subprocess.DEVNULL if silent else None
+    stream = subprocess.DEVNULL if mode else None
     started, clock = time.time(), time.monotonic()
-    with _signals_left_to_command() as child:
+    with _signals_left_to_command(own_group=bool(mode)) as child:
         try:
             process = subprocess.Popen(
-                arguments, env=environment, close_fds=False, stdin=stream, stdout=stream, stderr=stream
-            )
+                arguments, env=environment, close_fds=False, stdin=stream, stdout=stream, stderr=stream,
+                process_group=0 if mode else None,
+            )  # fmt: skip
         except OSError as error:
             raise XrefError(f"{arguments[0]} cannot be started: {error.strerror or error}",
                             ExitCode.UNUSABLE_INPUT) from error  # fmt: skip
         child.append(process)
+        status, cut = _wait(process, limit)
+    return Ended(process.pid, status, started, time.monotonic() - clock, cut)
+
+
+def _wait(process: subprocess.Popen[Any], limit: float | None) -> tuple[int, bool]:
+    """Its status, and whether it was ended, with its group, after `limit` seconds."""
+    try:
+        return process.wait(limit), False
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGTERM)
+    try:
+        status = process.wait(_GRACE_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
         status = process.wait()
-    return Ended(process.pid, status, started, time.monotonic() - clock)
+    with suppress(ProcessLookupError):  # what ignored SIGTERM or is still writing
+        os.killpg(process.pid, signal.SIGKILL)
+    return status, True
 
 
 def _injected(scratch: Path) -> Path:
@@ -100,18 +121,24 @@ def _put_first(environment: dict[str, str], name: str, entry: str) -> None:
 
 
 @contextmanager
-def _signals_left_to_command() -> Iterator[list[subprocess.Popen[Any]]]:
-    """Outlive the command: signals of the keyboard are its own to answer, others are handed on to it."""
+def _signals_left_to_command(*, own_group: bool) -> Iterator[list[subprocess.Popen[Any]]]:
+    """Outlive the command: signals of the keyboard are its own to answer, others are handed on to it. With a process
+    group of its own, to which the terminal sends nothing, all are handed on to the group.
+    """
     child: list[subprocess.Popen[Any]] = []
 
     def forward(number: int, _frame: object) -> None:
         for process in child:
-            process.send_signal(number)
+            if own_group:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, number)
+            else:
+                process.send_signal(number)
 
     # Handlers, not SIG_IGN: the command would inherit that. What xref was started to ignore (nohup, a background job
     # of a script), the command ignores too, as it would without xref.
     handlers = {
-        **dict.fromkeys(_LEFT_TO_TERMINAL, lambda _number, _frame: None),
+        **dict.fromkeys(_LEFT_TO_TERMINAL, forward if own_group else lambda _number, _frame: None),
         **dict.fromkeys(_FORWARDED, forward),
     }
     before = {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from xref.model import ExitCode, XrefError
 from xref.trace import diagnose
-from xref.trace.again import Say, add_further_runs, prepare
+from xref.trace.again import NATIVE_LIMIT, Say, add_further_runs, prepare
 from xref.trace.collect import collect, counts, read_parts, recorder_errors
 from xref.trace.command import Command, understand, why_not_preloaded
 from xref.trace.folder import new_id, run_path
@@ -32,15 +32,15 @@ class Recording:
 
 def record(
     words: tuple[str, ...], db: Path, python: str | None = None, output: Path | None = None,
-    *, native: bool = False, ir: bool = False, say: Say = lambda _text: None,
+    *, native: bool = False, native_limit: float = NATIVE_LIMIT, ir: bool = False, say: Say = lambda _text: None,
 ) -> Recording:  # fmt: skip
     """Run `words` and record it, into the file `output`, else beside the index at `db`. `native` and `ir` ask for
-    further runs, which `say` announces.
+    further runs, which `say` announces; the native one is ended after `native_limit` minutes.
 
     Raises `XrefError` when the command cannot be started: see `understand`, `run_recorded`, `prepare`.
     """
     command = understand(words, python)
-    wanted = prepare(native=native, ir=ir)
+    wanted = prepare(native=native, ir=ir, limit=native_limit)
     shim = _usable_shim(command)
     scratch = Path(tempfile.mkdtemp(prefix="xref-trace-"))
     try:

@@ -111,6 +111,8 @@ class Recorder:
                 self._prepare_mode()
                 self.passes.install()
                 self.modules["tvm"]["passes"] = True
+                if self.mode == "native":
+                    self._write_pointers()  # a run that reaches its limit writes none at its end
             except Exception as problem:  # noqa: BLE001
                 self.notes.append(f"passes were not recorded: {type(problem).__name__}: {problem}")
             self._find_names()
@@ -125,6 +127,11 @@ class Recorder:
         if self.mode == "native":
             self.passes.window = Window(self.switch)
             self.passes.window.wrap_entries()
+
+    def _write_pointers(self) -> None:
+        self.log.write(["pointers"])
+        for row in registry_pointers():
+            self.log.write(["pointer", *row])
 
     def _note_module(self, name: str, module: Any, error: BaseException | None) -> None:
         file = getattr(module, "__file__", None)
@@ -190,8 +197,7 @@ class Recorder:
                     self.notes.append(note)
                 self.passes.on = False
                 if self.mode == "native" and "tvm" in self.modules:
-                    for row in registry_pointers():
-                        self.log.write(["pointer", *row])
+                    self._write_pointers()
                 if self.passes.trouble:
                     self.notes.append(f"passes were not recorded to the end: {self.passes.trouble}")
             self._pause(True)

@@ -54,7 +54,7 @@ def log_rows(folder: Path, pid: int) -> list[Any]:
 
 def _json_lines(path: Path) -> Iterator[Any]:
     """The lines of a file; one that a dying process left half written is left out."""
-    for line in path.read_bytes().splitlines():
+    for line in path.read_bytes().decode("ascii", "replace").split("\n"):
         try:
             yield json.loads(line)
         except ValueError:

@@ -21,6 +21,8 @@ CREATE INDEX call_step ON call(step) WHERE step <> '';
 CREATE INDEX unresolved_file ON unresolved_call(file_id);
 CREATE INDEX attribute_read_file ON attribute_read(file_id);
 CREATE INDEX dependent_file ON dependent_call(file_id);
+CREATE INDEX instance_file ON instance(file_id);
+CREATE INDEX instance_callee ON instance(callee_id, bindings);
 CREATE INDEX unresolved_in ON unresolved_call(in_symbol_id);
 CREATE INDEX key_def_name ON key_def(registry, name);
 CREATE INDEX key_def_symbol ON key_def(symbol_id) WHERE symbol_id IS NOT NULL;

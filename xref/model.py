@@ -134,11 +134,19 @@ class Unresolved(NamedTuple):
     reason: str
 
 
+CONSTRUCTION = "()"
+"""The name of what `T()` and `T x;` call in a template: T's constructor."""
+SAME = "*"
+"""The bindings of a call within a class template: its parameters stand for themselves."""
+
+
 class Dependent(NamedTuple):
     """A call in a template whose callee depends on the template's arguments: `x.name(..)`, `T::name(..)`.
 
     `receiver` is the qualified name of x's class where clang knows it (`this`, a template's own type), else "".
     `argument` is the class that the first argument is known to have ("" for none), `text` the call as written.
+    `parameter` is the template parameter that x's type is, or T; "" for none. Of a call through what holds a function
+    it is the holder (xref/cpp/holders.py). A name for readers may follow, after a blank.
     """
 
     line: int
@@ -148,6 +156,24 @@ class Dependent(NamedTuple):
     receiver: str
     argument: str
     text: str
+    parameter: str = ""
+
+
+class Instance(NamedTuple):
+    """A call that gives something for template parameters of `callee` or of its class.
+
+    `bindings` is `*` (a call within a class template: its parameters stand for themselves) or `name=value` joined by
+    commas. A value is `c` or `f` with the id of a class, or of a function or lambda, or `p` with the name of a
+    parameter of the template around the call; the name of a class template's parameter has `^` before it. `inside`: the
+    call itself stands in a template.
+    """
+
+    line: int
+    col: int
+    caller: Id
+    callee: Id
+    bindings: str
+    inside: bool
 
 
 class Relation(NamedTuple):
@@ -233,6 +259,7 @@ class FileFacts:
     calls: list[Call] = field(default_factory=list)
     unresolved: list[Unresolved] = field(default_factory=list)
     dependent: list[Dependent] = field(default_factory=list)
+    instances: list[Instance] = field(default_factory=list)
     relations: list[Relation] = field(default_factory=list)
     includes: list[Include] = field(default_factory=list)
     key_defs: list[KeyDef] = field(default_factory=list)

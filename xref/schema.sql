@@ -47,7 +47,12 @@ CREATE TABLE unresolved_call(
 
 CREATE TABLE dependent_call(
     file_id INTEGER NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL, in_symbol_id INTEGER,
-    name TEXT NOT NULL, receiver TEXT NOT NULL, argument TEXT NOT NULL, text TEXT NOT NULL);
+    name TEXT NOT NULL, receiver TEXT NOT NULL, argument TEXT NOT NULL, text TEXT NOT NULL, parameter TEXT NOT NULL);
+
+CREATE TABLE instance(
+    file_id INTEGER NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL, caller_id INTEGER NOT NULL,
+    callee_id INTEGER NOT NULL, bindings TEXT NOT NULL, inside INTEGER NOT NULL);
+
 -- What the linker's value-flow analysis needs of a Python file (xref/python/flow/summary.py).
 CREATE TABLE flow(file_id INTEGER PRIMARY KEY, summary BLOB NOT NULL);
 

@@ -200,8 +200,9 @@ class IndexBuilder:
                 "INSERT INTO unresolved_call VALUES (?, ?, ?, ?, ?, ?, '')", ((owner, *u) for u in facts.unresolved)
             )
             db.executemany(
-                "INSERT INTO dependent_call VALUES (?, ?, ?, ?, ?, ?, ?, ?)", ((owner, *d) for d in facts.dependent)
+                "INSERT INTO dependent_call VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", ((owner, *d) for d in facts.dependent)
             )
+            db.executemany("INSERT INTO instance VALUES (?, ?, ?, ?, ?, ?, ?)", ((owner, *i) for i in facts.instances))
             db.executemany(
                 "INSERT OR IGNORE INTO relation VALUES (?, ?, ?, ?, '')", ((*r, owner) for r in facts.relations)
             )

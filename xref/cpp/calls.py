@@ -5,6 +5,7 @@ from __future__ import annotations
 from xref.cpp import kinds
 from xref.cpp.clang import CONTINUE, RECURSE, CXCursor, children, text
 from xref.cpp.dependent import MAX_CANDIDATES, DependentCalls
+from xref.cpp.holders import CALLABLES
 from xref.cpp.makers import constructed
 from xref.cpp.names import CALL_OPERATOR, Declaration
 from xref.cpp.walk import OpenCall
@@ -96,13 +97,15 @@ class Calls(DependentCalls):
             return RECURSE
         call = self.open_calls[-1] if self.open_calls else None
         is_callee = call is not None and call.named_at == self.token(cursor)
-        candidates = []
+        candidates: list[Declaration] = []
+        cursors: list[CXCursor] = []
         for i in range(self.library.clang_getNumOverloadedDecls(cursor)):
             declared = self.library.clang_getOverloadedDecl(cursor, i)
             candidate = self.declarations.of(declared)
             if candidate is not None and candidate not in candidates:
                 candidate.first_parameter = self._first_parameter(declared)
                 candidates.append(candidate)
+                cursors.append(declared)
         in_text = not is_callee and bool(candidates) and self.is_called_in_text(cursor, candidates[0].name)
         for candidate in candidates[:MAX_CANDIDATES]:
             self.mention(candidate, facts)
@@ -113,7 +116,7 @@ class Calls(DependentCalls):
                 evidence = Evidence.VALUE if is_value else Evidence.TEMPLATE
                 facts.calls.append(Call(self.scope.id, candidate.id, evidence, line, col))
         if is_callee and call is not None:
-            call.file, call.line, call.col, call.candidates = file, line, col, candidates
+            call.file, call.line, call.col, call.candidates, call.declared = file, line, col, candidates, cursors
         return RECURSE
 
     def _call(self, cursor: CXCursor, _parent: CXCursor) -> int:
@@ -152,13 +155,27 @@ class Calls(DependentCalls):
         elif not callee.is_function:
             self._indirect_call(cursor, call, callee, facts)
         elif scope is not None:
-            via = self._via(cursor, callee)
-            self.mention(callee, facts)
-            facts.calls.append(Call(scope.id, callee.id, Evidence.DIRECT, call.line, call.col, via))
-            self._constructs(scope, cursor, referenced, callee, call)
-            if callee.name == CALL_OPERATOR:  # of std::function and its kin
-                self._call_values(self._object_of(cursor), call, facts)
+            self._resolved_call(scope, cursor, referenced, callee, call)
         return CONTINUE
+
+    def _resolved_call(
+        self, scope: Declaration, cursor: CXCursor, referenced: CXCursor, callee: Declaration, call: OpenCall
+    ) -> None:
+        """Record the call of a function that clang names, and what else the call runs."""
+        facts = self.facts[call.file]
+        via = self._via(cursor, callee)
+        self.mention(callee, facts)
+        facts.calls.append(Call(scope.id, callee.id, Evidence.DIRECT, call.line, call.col, via))
+        self._constructs(scope, cursor, referenced, callee, call)
+        self.note_instance(cursor, referenced, callee, facts, call.line, call.col)
+        self.note_given(cursor, referenced, callee, facts, call.line, call.col)
+        if callee.name != CALL_OPERATOR:
+            return
+        known = self._call_values(self._object_of(cursor), call, facts)
+        if not known and callee.parent is not None and callee.parent.name in CALLABLES:
+            first = next(iter(children(cursor)), None)
+            if first is not None:
+                self.note_through(first, facts, call.line, call.col, "")
 
     def _constructs(
         self, scope: Declaration, cursor: CXCursor, referenced: CXCursor, callee: Declaration, call: OpenCall
@@ -242,7 +259,13 @@ class Calls(DependentCalls):
         held = self.library.clang_getCursorReferenced(cursor)
         if self._call_values(held, call, facts) or self._object_call(cursor, call, held, facts):
             return
+        first = next(iter(children(cursor)), None)
+        if first is not None and self.note_through(first, facts, call.line, call.col, self.written(cursor)):
+            return
         reason = f"through the {callee.symbol_kind} {callee.name}"
+        if callee.symbol_kind == "template_parameter" and callee.name:
+            self.note_construction(callee.name, facts, call.line, call.col)
+            return
         if callee.symbol_kind in ("class", "struct", "typedef", "template_parameter"):
             reason = f"construction of the dependent type {callee.name}"
         self._note(cursor, call, facts, reason)
@@ -268,8 +291,12 @@ class Calls(DependentCalls):
         """`x = value`: x is written; a lambda is called by the variable, as if it were its initialiser."""
         self._give_role(parts, Role.WRITE)
         variable = self.library.clang_getCursorReferenced(parts[0]) if parts else None
+        if variable is not None and not variable.decl:
+            variable = self.field_of_this(parts[0])
         if variable is not None and variable.decl and variable.kind in (kinds.VARIABLE, kinds.PARAMETER, kinds.FIELD):
             self.give_lambda(parts[-1], variable.decl, text(self.library.clang_getCursorSpelling(variable)))
+            if len(parts) > 1:
+                self.note_kept(variable, parts[-1])
             if variable.kind == kinds.VARIABLE and len(parts) > 1:
                 self.assigned.setdefault(variable.decl, []).append(parts[-1])
 

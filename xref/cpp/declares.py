@@ -8,8 +8,9 @@ from ctypes import POINTER, byref, c_uint, c_void_p
 
 from xref.cpp import kinds
 from xref.cpp.clang import CONTINUE, RECURSE, VISITOR, CXCursor, children, text
+from xref.cpp.holders import Holders
 from xref.cpp.names import Declaration
-from xref.cpp.walk import BREAK, Walk
+from xref.cpp.walk import BREAK
 from xref.model import FileFacts, Id, Relation, shorten
 
 STATIC_INIT_PREFIX = "__TVMFFIStaticInitFunc"
@@ -23,7 +24,7 @@ _LAMBDA_TYPE = re.compile(r"(\([^()]*\)::|\w+::)*\(lambda at .*?:\d+:\d+\)")
 _AUTO = re.compile(r"\bauto\b")
 
 
-class Declares(Walk):
+class Declares(Holders):
     """Handlers of declaration cursors."""
 
     def _is_definition(self, cursor: CXCursor) -> bool:
@@ -43,6 +44,8 @@ class Declares(Walk):
         self.emit_symbol(declaration, cursor, True, f"{kind} {declaration.name}" if cursor.kind == kinds.FIELD else "")
         if cursor.kind == kinds.FIELD:
             self._name_lambda(cursor, declaration)
+            if not any(c.kind in kinds.EXPRESSIONS for c in children(cursor)):
+                self.note_default_construction(cursor)
         return RECURSE
 
     def _plain_template(self, cursor: CXCursor, _parent: CXCursor) -> int:
@@ -110,6 +113,10 @@ class Declares(Walk):
             if defines:
                 self.note_range(declaration, cursor, file)
                 self.hooks.on_function(self, cursor, declaration)
+        if defines and declaration.symbol_kind == "constructor":
+            self.scopes.append(declaration)
+            self.note_initialisers(cursor)
+            self.scopes.pop()
         self.descend_into(declaration, cursor, defines)
         return CONTINUE
 
@@ -150,6 +157,11 @@ class Declares(Walk):
             if local.name and not local.name.startswith("["):  # a structured binding's names come one by one
                 self.emit_symbol(local, cursor, True, self._typed(cursor, local))
             self._name_lambda(cursor, local)
+            self.note_destructor(cursor)
+            made = self.parameter_of(self.library.clang_getCursorType(cursor))
+            if made and file in self.facts and not any(c.kind in kinds.EXPRESSIONS for c in children(cursor)):
+                _, line, col = self.position(cursor)
+                self.note_construction(made, self.facts[file], line, col)
             return RECURSE
         variable = self.declarations.of(cursor)
         if variable is None:
@@ -192,6 +204,7 @@ class Declares(Walk):
         if self.emit_symbol(declaration, cursor, True, self._lambda_signature(cursor)):
             self.note_range(declaration, cursor, self.position(cursor)[0])
         declaration.is_generic = any(_AUTO.search(self._parameter_type(c)) for c in children(cursor))
+        self.note_captures(cursor)
         self.descend_into(declaration, cursor)
         return CONTINUE
 
@@ -277,6 +290,7 @@ class Declares(Walk):
         if scope is not None:
             file = self.position(cursor)[0]
             parameter = self.declarations.define_local(cursor, "template_parameter", scope, file)
+            self.template_parameters.setdefault(scope.id, set()).add(parameter.name)
             if parameter.name:
                 self.emit_symbol(parameter, cursor, True)
         return RECURSE

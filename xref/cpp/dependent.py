@@ -10,8 +10,9 @@ import re
 
 from xref.cpp import kinds
 from xref.cpp.clang import CXCursor, children, file_location, text
+from xref.cpp.holders import Holders
 from xref.cpp.names import CALL_OPERATOR, Declaration
-from xref.cpp.walk import OpenCall, Walk
+from xref.cpp.walk import OpenCall
 from xref.model import Call, Dependent, Evidence, FileFacts, Unresolved
 
 MAX_CANDIDATES = 40
@@ -20,11 +21,13 @@ _QUALIFIERS = frozenset({kinds.NAMESPACE_REF, kinds.TYPE_REF, kinds.TEMPLATE_REF
 _LAST_NAME = re.compile(r"([A-Za-z_]\w*)\s*$")
 _INVOCATION = re.compile(r"\s*[A-Za-z_]\w*\s*(?:\(.*)?", re.DOTALL)
 """What a callee's text looks like where a macro made it: a name, or a name and arguments."""
+_MEMBER = re.compile(r"(?:->|\.)\s*(?:template\s+)?~?[A-Za-z_]\w*\s*(?:<.*>)?$", re.DOTALL)
+"""How a member ends that is written, not made by a macro: `f()->name`."""
 _MAX_CALLEE = 400
 """Bytes of a callee's text that are looked at."""
 
 
-class DependentCalls(Walk):
+class DependentCalls(Holders):
     """What is known of a call that clang does not resolve."""
 
     def _overloads_of(self, call: CXCursor) -> int:
@@ -36,8 +39,14 @@ class DependentCalls(Walk):
             at = named.pop()
             if at.kind == kinds.OVERLOADED_REF:
                 return self.token(at)
+            parts = children(at)
+            own = next((c for c in parts if c.kind == kinds.OVERLOADED_REF), None)
+            if (
+                own is not None and at.kind == kinds.MEMBER_REF_EXPR
+            ):  # `x->name<T>`: the receiver stands before the name
+                return self.token(own)
             if at.kind != kinds.CALL_EXPR:
-                below = [c for c in children(at) if c.kind not in _QUALIFIERS][:1]  # `std::` of std::forward<T>(x)
+                below = [c for c in parts if c.kind not in _QUALIFIERS][:1]  # `std::` of std::forward<T>(x)
                 named += [c for c in below if c.kind in kinds.EXPRESSIONS or c.kind == kinds.OVERLOADED_REF]
         return 0
 
@@ -51,8 +60,11 @@ class DependentCalls(Walk):
     def _unresolved_call(self, cursor: CXCursor, call: OpenCall, facts: FileFacts) -> None:
         scope = self.scope
         if call.candidates and scope is not None and len(call.candidates) <= MAX_CANDIDATES:
-            for candidate in self._that_take(cursor, call.candidates):
+            fitting = self._that_take(cursor, call.candidates)
+            for candidate in fitting:
                 facts.calls.append(Call(scope.id, candidate.id, Evidence.TEMPLATE, call.line, call.col))
+            named = [(c, declared) for c, declared in zip(call.candidates, call.declared, strict=True) if c in fitting]
+            self.note_candidates(cursor, named, facts, call.line, call.col)
             return
         if len(call.candidates) > MAX_CANDIDATES:
             reason = f"{len(call.candidates)} candidates"
@@ -63,12 +75,18 @@ class DependentCalls(Walk):
         elif self.library.clang_getCursorType(cursor).kind in kinds.UNKNOWN_TYPES:
             reason = "in code that did not compile: a header or a type is missing"
         else:
+            first = next(iter(children(cursor)), None)
+            if first is not None and self.note_through(first, facts, call.line, call.col, self.written(cursor)):
+                return
             reason = "through an expression that yields a function"
         self._note(cursor, call, facts, reason)
 
     def _note(self, cursor: CXCursor, call: OpenCall, facts: FileFacts, reason: str) -> None:
-        written = self.source_text(cursor) or text(self.library.clang_getCursorSpelling(cursor))
-        facts.unresolved.append(Unresolved(call.line, call.col, self.within(), written, reason))
+        facts.unresolved.append(Unresolved(call.line, call.col, self.within(), self.written(cursor), reason))
+
+    def written(self, cursor: CXCursor) -> str:
+        """A call's text, or at least its name."""
+        return self.source_text(cursor) or text(self.library.clang_getCursorSpelling(cursor))
 
     def _that_take(self, call: CXCursor, candidates: list[Declaration]) -> list[Declaration]:
         """Of an overload set, those whose first parameter names the class of the first argument, where any does."""
@@ -101,30 +119,61 @@ class DependentCalls(Walk):
 
     def _object_call(self, call: CXCursor, at: OpenCall, variable: CXCursor, facts: FileFacts) -> bool:
         """Record `x(..)` in a template, where x's class is known: a call of its operator(); False for others."""
-        known = self._class_of_type(self.library.clang_getCursorType(variable)) if self.in_template() else ""
-        if not known or self.library.clang_getPointeeType(self.library.clang_getCursorType(variable)).kind:
+        if not self.in_template():
+            return False
+        kind = self.library.clang_getCursorType(variable)
+        parameter = self.captured.get(variable.decl) or self.parameter_of(kind)
+        known = self._class_of_type(kind)
+        if not parameter and (not known or self.library.clang_getPointeeType(kind).kind):
             return False
         written, argument = self.source_text(call), self._class_of_argument(call)
-        facts.dependent.append(Dependent(at.line, at.col, self.within(), CALL_OPERATOR, known, argument, written))
+        label = f"{parameter} {text(self.library.clang_getCursorSpelling(variable))}" if parameter else ""
+        facts.dependent.append(
+            Dependent(at.line, at.col, self.within(), CALL_OPERATOR, known, argument, written, label)
+        )
         return True
 
     def _member_call(self, call: CXCursor, at: OpenCall, facts: FileFacts) -> bool:
         """Record `x.name(..)`, `T::name(..)` or `Class<T>(..)`; False when the call has another form."""
         callee = next(iter(children(call)), None)
+        parameter = ""
         if callee is not None and callee.kind in (kinds.MEMBER_REF_EXPR, kinds.DECL_REF_EXPR):
-            name = self._written_name(callee)
+            name = self.written_name(callee)
             receiver = next((c for c in children(callee) if c.kind in kinds.EXPRESSIONS), None)
             known = self._class_of_type(self.library.clang_getCursorType(receiver)) if receiver is not None else ""
+            parameter = self.parameter_of_object(receiver) if receiver is not None else self._qualifier(callee)
+            holder = self._holder(receiver, name) if receiver is not None and known else ""
+            if holder:
+                name, known, parameter = CALL_OPERATOR, "", holder
         else:
             known = self._class_of_type(self.library.clang_getCursorType(call))
             name = known.rsplit("::", 1)[-1]
         if not name:
             return False
         written, argument = self.source_text(call), self._class_of_argument(call)
-        facts.dependent.append(Dependent(at.line, at.col, self.within(), name, known, argument, written))
+        facts.dependent.append(Dependent(at.line, at.col, self.within(), name, known, argument, written, parameter))
         return True
 
-    def _written_name(self, callee: CXCursor) -> str:
+    def _holder(self, receiver: CXCursor, name: str) -> str:
+        """Of `x->name(..)`, where name is a field that holds a function: its template parameter, or the field."""
+        field = self.field_named(self.library.clang_getCursorType(receiver), name)
+        if field is None:
+            return ""
+        kind = self.library.clang_getCursorType(field)
+        if parameter := self.parameter_of(kind):
+            return f"{parameter} {name}"
+        declared = self.declarations.of(field)
+        return f"@{declared.id} {name}" if declared is not None and self.is_callable(kind) else ""
+
+    def _qualifier(self, callee: CXCursor) -> str:
+        """The template parameter `T` of `T::name`; "" for another qualifier, or none."""
+        named = [c for c in children(callee) if c.kind == kinds.TYPE_REF]
+        referenced = self.library.clang_getCursorReferenced(named[0]) if named else None
+        if referenced is None or referenced.kind != kinds.TEMPLATE_TYPE_PARAMETER:
+            return ""
+        return text(self.library.clang_getCursorSpelling(referenced))
+
+    def written_name(self, callee: CXCursor) -> str:
         """The member's name as written: libclang has no spelling for what is not looked up yet."""
         extent = self.library.clang_getCursorExtent(callee)
         start = file_location(self.library.clang_getRangeStart(extent))
@@ -133,7 +182,11 @@ class DependentCalls(Walk):
         if source is None or start[0] != end[0] or not start[3] < end[3] < start[3] + _MAX_CALLEE:
             return ""
         written = source[start[3] : end[3]].decode("utf-8", "replace")
-        if _INVOCATION.fullmatch(written) and any(c.kind in kinds.EXPRESSIONS for c in children(callee)):
+        if (
+            _INVOCATION.fullmatch(written)
+            and not _MEMBER.search(written)
+            and any(c.kind in kinds.EXPRESSIONS for c in children(callee))
+        ):
             return self._name_in_macro(callee, written, source)
         found = _LAST_NAME.search(_without_arguments(written))
         return found.group(1) if found else ""

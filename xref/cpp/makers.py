@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xref.cpp import kinds
-from xref.cpp.clang import CXCursor, children
+from xref.cpp.clang import CXCursor, children, text
 
 if TYPE_CHECKING:
     from xref.cpp.names import Declaration
@@ -46,24 +46,39 @@ def constructed(walk: Walk, call: CXCursor, referenced: CXCursor, callee: Declar
     fitting = [
         child
         for child in children(library.clang_getCursorDefinition(made))
-        if child.kind == kinds.CONSTRUCTOR and _takes(walk, child, given)
+        if child.kind == kinds.CONSTRUCTOR and takes(walk, child, given)
     ]
     found = [d for d in map(walk.declarations.of, fitting) if d is not None]
     return found or [class_]
 
 
-def _takes(walk: Walk, constructor: CXCursor, given: int) -> bool:
+def takes(walk: Walk, constructor: CXCursor, given: int) -> bool:
     """Whether the constructor takes `given` arguments; parameters with a value may be left out."""
     parameters = [c for c in children(constructor) if c.kind == kinds.PARAMETER]
     optional = sum(any(c.kind in kinds.EXPRESSIONS for c in children(parameter)) for parameter in parameters)
-    return len(parameters) - optional <= given <= len(parameters) and not _copies(walk, parameters)
+    return len(parameters) - optional <= given <= len(parameters) and not copies(walk, constructor)
 
 
-def _copies(walk: Walk, parameters: list[CXCursor]) -> bool:
+def constructors(walk: Walk, class_: CXCursor) -> list[Declaration]:
+    """The constructors that stand in the class, templates among them, but for those that copy or move."""
+    name = text(walk.library.clang_getCursorSpelling(class_)).partition("<")[0]
+    found = []
+    for child in children(walk.library.clang_getCursorDefinition(class_)):
+        is_template = child.kind == kinds.FUNCTION_TEMPLATE
+        if is_template and text(walk.library.clang_getCursorSpelling(child)).partition("<")[0] != name:
+            continue
+        if (is_template or child.kind == kinds.CONSTRUCTOR) and not copies(walk, child):
+            declared = walk.declarations.of(child)
+            found += [declared] if declared is not None else []
+    return found
+
+
+def copies(walk: Walk, constructor: CXCursor) -> bool:
     """Whether it is the copy or move constructor."""
+    parameters = [c for c in children(constructor) if c.kind == kinds.PARAMETER]
     if len(parameters) != 1:
         return False
     library = walk.library
     pointee = library.clang_getPointeeType(library.clang_getCursorType(parameters[0]))
-    owner = library.clang_getCursorSemanticParent(library.clang_getCursorSemanticParent(parameters[0]))
+    owner = library.clang_getCursorSemanticParent(constructor)
     return bool(pointee.kind) and library.clang_getTypeDeclaration(pointee).decl == owner.decl

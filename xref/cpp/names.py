@@ -262,6 +262,10 @@ class Declarations:
             known = self._lambdas[here] = self.define("lambda", "lambda", scope, file, purpose)
         return known
 
+    def lambda_at(self, location: int) -> Declaration | None:
+        """The lambda at libclang's encoding of its location, when the walk has met it."""
+        return self._lambdas.get(location)
+
     def define(self, symbol_kind: str, name: str, scope: Declaration | None, file: str, purpose: str) -> Declaration:
         """A symbol that C++ gives no name: a lambda or a static initialiser, called by its purpose ("" for none)."""
         outer = f"{scope.qualname}::" if scope is not None else ""

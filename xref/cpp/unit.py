@@ -259,6 +259,7 @@ def _finish(
     facts.refs = list(dict.fromkeys(facts.refs))
     facts.calls = list(dict.fromkeys(facts.calls))
     facts.dependent = list(dict.fromkeys(facts.dependent))
+    facts.instances = list(dict.fromkeys(facts.instances))
     conditionals = Conditionals(source.decode("utf-8", "replace"))
     facts.key_defs = [d._replace(guard=conditionals.at(d.line)) for d in dict.fromkeys(facts.key_defs)]
     facts.key_uses = list(dict.fromkeys(facts.key_uses))

@@ -52,11 +52,13 @@ class Hooks(Protocol):
 class OpenCall:
     """A call whose parts are being walked: its callee, or the candidates, and where the callee is named."""
 
-    __slots__ = ("callee", "candidates", "col", "file", "line", "named_at")
+    __slots__ = ("callee", "candidates", "col", "declared", "file", "line", "named_at")
 
     def __init__(self, callee: Declaration | None) -> None:
         self.callee = callee
         self.candidates: list[Declaration] = []
+        self.declared: list[CXCursor] = []
+        """The cursors of the candidates."""
         self.file = ""
         self.line = self.col = 0
         self.named_at = 0
@@ -106,6 +108,8 @@ class Walk:
         """By function: which of its parameters names an operator that it builds a call of; see xref.registry."""
         self.function_ranges: dict[str, list[tuple[int, int, Id]]] = {}
         """(first, last byte offset, id) of the functions, lambdas and initialisers in each owned file."""
+        self.template_parameters: dict[Id, set[str]] = {}
+        """The names of the parameters of each template that the walk has entered."""
         self.call_expressions = 0
         self.handlers: dict[int, Handler] = {}
         self._sources = sources
@@ -309,6 +313,10 @@ class Walk:
                 path=declaration.file,
             )
         )
+
+    def written_name(self, callee: CXCursor) -> str:
+        """The name of a member as written; see xref.cpp.dependent."""
+        raise NotImplementedError
 
     def find_lambda(self, cursor: CXCursor) -> CXCursor | None:
         """The lambda that the expression is, through casts and conversions; None for any other expression."""

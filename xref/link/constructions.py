@@ -34,6 +34,7 @@ class _Classes:
         self.constructors: dict[Id, list[Id]] = defaultdict(list)
         self.default: dict[Id, Id] = {}
         self.places: dict[Id, tuple[int, int, int]] = {}
+        others: dict[Id, list[Id]] = defaultdict(list)
         for id_, parent, signature, file_id, line, col, defined in db.execute(
             "SELECT s.id, s.parent_id, s.signature, p.file_id, coalesce(nullif(s.line, 0), p.line),"
             " coalesce(nullif(s.col, 0), p.col), s.is_definition OR s.line = 0 FROM symbol s"
@@ -45,6 +46,11 @@ class _Classes:
                 self.places[id_] = (file_id, line, col)
             if signature.endswith("()") or not line:
                 self.default.setdefault(parent, id_)
+            elif not copies(signature):
+                others[parent].append(id_)
+        for parent, written in others.items():
+            if len(written) == 1:  # its parameters have values: something derives from the class and gives none
+                self.default.setdefault(parent, written[0])
         self.made: dict[Id, set[Id]] = defaultdict(set)
         """Constructor -> the classes whose constructors it calls."""
         for caller, made in db.execute(
@@ -63,6 +69,13 @@ class _Classes:
                 yield (self.default[base], *place)
             elif not self.constructors.get(base):
                 yield from self.runs(base, set(), place, depth + 1)
+
+
+def copies(signature: str) -> bool:
+    """Whether it is the signature of a copy or move constructor: `Class(const Class &)`."""
+    name, _, parameters = signature.partition("(")
+    first = parameters.rstrip(")").removeprefix("const ").rstrip("& ")
+    return first.rsplit("::", 1)[-1].partition("<")[0] == name.partition("<")[0]
 
 
 def _derive(derived: Derived, _touched: Touched | None) -> None:

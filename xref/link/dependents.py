@@ -12,8 +12,9 @@ import sqlite3
 from collections import defaultdict
 from typing import NamedTuple
 
+from xref.link.instances import CALL_OPERATOR, derive_instances
 from xref.link.step import Derived, Step, Touched
-from xref.model import Evidence, Id
+from xref.model import CONSTRUCTION, Evidence, Id
 
 MAX_CANDIDATES = 600
 """More candidates than this make no edges: a row in `unresolved` says so. TVM has 508 classes with a
@@ -44,6 +45,9 @@ class _Classes:
         self._bases: dict[Id, list[Id]] = defaultdict(list)
         for source, target in db.execute("SELECT from_id, to_id FROM relations WHERE kind = 'base'"):
             self._bases[source].append(target)
+        self._template_parameters = {
+            name for (name,) in db.execute("SELECT DISTINCT name FROM symbol WHERE kind = 'template_parameter'")
+        }
         self._ids: dict[str, list[Id]] = defaultdict(list)
         for id_, qualname in db.execute("SELECT id, qualname FROM symbol WHERE kind IN ('class', 'struct')"):
             self._ids[qualname].append(id_)
@@ -69,26 +73,38 @@ class _Classes:
             methods = [m for m in methods if not m.path or m.path == path or m.path.endswith(_HEADERS)]
         if argument:
             word = argument.rsplit("::", 1)[-1]
-            taking = [m for m in methods if _names(m.signature, word)]
+            taking = [m for m in methods if self._may_take(m.signature, word)]
             methods = taking or methods
         return methods
 
+    def _may_take(self, signature: str, word: str) -> bool:
+        """Whether the first parameter is of the class `word`, or of a type that only an instantiation knows."""
+        first = _first(signature)
+        return first == word or (first in self._template_parameters)
 
-def _names(signature: str, word: str) -> bool:
-    """Whether the first parameter of the signature names the class `word`."""
+
+def _first(signature: str) -> str:
+    """The last name in the first parameter of the signature: its class."""
     first = signature.partition("(")[2].split(",", 1)[0].rstrip(") *&")
-    return first.replace("::", " ").split()[-1:] == [word]
+    return (first.replace("::", " ").split() or [""])[-1]
 
 
 def _derive(derived: Derived, _touched: Touched | None) -> None:
     rows = derived.db.execute(
-        "SELECT d.file_id, f.path, d.line, d.col, d.in_symbol_id, d.name, d.receiver, d.argument, d.text"
+        "SELECT d.file_id, f.path, d.line, d.col, d.in_symbol_id, d.name, d.receiver, d.argument, d.text, d.parameter"
         " FROM dependent_call d JOIN file f ON f.id = d.file_id"
     ).fetchall()
     if not rows:
         return
     classes = _Classes(derived.db)
-    for file_id, path, line, col, within, name, receiver, argument, text in rows:
+    known = {row[:4] for row in derive_instances(derived)}
+    for file_id, path, line, col, within, name, receiver, argument, text, parameter in rows:
+        if parameter and ((file_id, line, col, within) in known or name in (CALL_OPERATOR, CONSTRUCTION)):
+            if (file_id, line, col, within) not in known and text:
+                holder, _, label = parameter.partition(" ")
+                what = "field" if holder.startswith("@") else "parameter"
+                derived.unresolved([(file_id, line, col, within, text, f"through the {what} {label or holder}")])
+            continue
         methods = classes.candidates(name, receiver, argument, path)
         if not methods or within is None or len(methods) > MAX_CANDIDATES:
             reason = f"{REASON}: {len(methods)} methods named {name}" if methods else REASON

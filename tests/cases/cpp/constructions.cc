@@ -29,7 +29,17 @@ struct Named : Analyzer {
   Named() : Analyzer() {}
 };
 
+// A field without an initialiser, and a base whose only constructor has a value for its parameter (ExprMutator's).
+struct Builder {
+  explicit Builder(int level = 0);
+};
+struct Detector : Builder {
+  Analyzer analyzer;
+  int count;
+};
+
 void Run() {
+  Detector detector;
   Mutator mutator;
   Pass pass;
   Named named;

@@ -32,4 +32,45 @@ struct Concrete : Visitor<Concrete> {
 };
 int UseConcrete() { return Concrete().Visit(1); }
 
+// A TypedFunction that is kept and called later; the C ABI's cell of pointers (tvm-ffi function.h, FunctionObj).
+template <typename Signature>
+class TypedFunction;
+template <typename R, typename... Args>
+class TypedFunction<R(Args...)> {
+ public:
+  template <typename F>
+  TypedFunction(F f) {}
+  R operator()(Args... args) const;
+};
+class Rewriter {
+ public:
+  explicit Rewriter(TypedFunction<int(int)> rewrite) : rewrite_(rewrite) {}
+  int Run() { return rewrite_(1); }
+
+ private:
+  TypedFunction<int(int)> rewrite_;
+};
+int Rewrite(TypedFunction<int(int)> rewrite) { return Rewriter(rewrite).Run(); }
+int UseRewrite() { return Rewrite([](int x) { return Two(x); }) + Rewriter(One).Run(); }
+void Log(void (*sink)(int), int x) { sink(x); }
+void Silent(int x);
+void UseLog() { Log(Silent, 1); }
+
+struct Cell {
+  void* call;
+};
+struct FunctionObj : Cell {
+  using FCall = void (*)(FunctionObj*);
+  void Call() {
+    FCall pointer = this->call ? reinterpret_cast<FCall>(this->call) : Fallback;
+    (*pointer)(this);
+  }
+  static void Fallback(FunctionObj* self);
+};
+template <typename T>
+struct FunctionObjImpl : FunctionObj {
+  FunctionObjImpl() { this->call = reinterpret_cast<void*>(CppCall); }
+  static void CppCall(FunctionObj* self);
+};
+
 }  // namespace tvm

@@ -1,0 +1,234 @@
+"""What template parameters stand for: the types and arguments that a call writes, and the parameters in scope.
+
+A binding is `c<id>` (a class of the tree), `f<id>` (a function or lambda) or `p<name>` (a parameter of the template
+around the call); the name of a class template's parameter has `^` before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from xref.cpp import kinds
+from xref.cpp.clang import CXCursor, CXType, children, text
+from xref.cpp.names import CLOSURE_PREFIX, Declaration
+from xref.cpp.walk import Hooks, Walk
+from xref.model import FileFacts
+
+_PARAMETERS = (kinds.TEMPLATE_TYPE_PARAMETER, kinds.TEMPLATE_VALUE_PARAMETER, kinds.TEMPLATE_TEMPLATE_PARAMETER)
+_WRAPPER = r"(?:typename )?(?:std::)?(?:decay|remove_reference|remove_cv|remove_const|remove_cvref)(?:_t)?<"
+_PARAMETER = re.compile(
+    rf"(?:const |volatile |typename )*(?:{_WRAPPER})*(?:const )?([A-Za-z_]\w*)[>&* ]*(?:::type)?(?: const)?[&* ]*"
+)
+"""The spelling of a type that is a parameter, but for references, const, and what strips them."""
+_HANDS_ON = ("forward", "move")
+REFERENCES, POINTER, FUNCTION = (103, 104), 101, 111  # CXTypeKind
+MAX_ARGUMENTS = 8
+"""Of a template or call, more arguments than this are not looked at."""
+
+
+class Bindings(Walk):
+    """Reads what stands for template parameters."""
+
+    def __init__(
+        self,
+        root: str,
+        known: frozenset[str],
+        owned: Mapping[str, FileFacts],
+        sources: Mapping[str, bytes],
+        hooks: Hooks,
+        seen_externals: set[str],
+    ) -> None:
+        super().__init__(root, known, owned, sources, hooks, seen_externals)
+        self._bound_classes: dict[int, dict[str, str]] = {}
+        self._parameter_names: dict[int, list[str]] = {}
+        self.captured: dict[int, str] = {}
+        """The template parameter that the type of an init-capture (`[f = std::forward<F>(f)]`) is, by its address."""
+
+    def parameter_of(self, kind: CXType) -> str:
+        """The template parameter in scope that the type is, through references, pointers and const; "" for others."""
+        if not self.in_template():
+            return ""
+        found = _PARAMETER.fullmatch(text(self.library.clang_getTypeSpelling(kind)))
+        return found.group(1) if found and self._is_in_scope(found.group(1)) else ""
+
+    def parameter_of_object(self, expression: CXCursor) -> str:
+        """The template parameter that the expression's type is; also that of a captured value."""
+        library = self.library
+        while expression.kind in (kinds.UNEXPOSED_EXPR, kinds.PAREN_EXPR) and len(inner := children(expression)) == 1:
+            expression = inner[0]
+        if expression.kind == kinds.DECL_REF_EXPR:
+            referenced = library.clang_getCursorReferenced(expression)
+            if referenced.decl in self.captured:
+                return self.captured[referenced.decl]
+        return self.parameter_of(library.clang_getCursorType(expression))
+
+    def note_captures(self, closure: CXCursor) -> None:
+        """Remember of a lambda's init-captures which parameter their type is: libclang shows `auto`.
+
+        The parts of an initialiser stand beside the capture, not below it.
+        """
+        if not self.in_template():
+            return
+        capture = 0
+        for child in children(closure):
+            if child.kind == kinds.VARIABLE_REF:
+                variable = self.library.clang_getCursorReferenced(child)
+                capture = variable.decl if self.token(variable) == self.token(child) else 0
+            elif capture and child.kind == kinds.DECL_REF_EXPR and capture not in self.captured:
+                parameter = self.parameter_of_object(child)
+                if parameter:
+                    self.captured[capture] = parameter
+
+    def _is_in_scope(self, name: str) -> bool:
+        return any(name in names for scope in self.scopes for names in self._names_around(scope))
+
+    def _names_around(self, scope: Declaration) -> list[set[str]]:
+        found = []
+        at: Declaration | None = scope
+        while at is not None:
+            found.append(self.template_parameters.get(at.id, set()))
+            at = at.parent
+        return found
+
+    def _class_bindings(self, class_: CXCursor) -> dict[str, str]:
+        """What an instantiated class, and those around it, were given."""
+        known = self._bound_classes.get(class_.decl)
+        if known is not None:
+            return known
+        library = self.library
+        bound: dict[str, str] = {}
+        self._bound_classes[class_.decl] = bound
+        if class_.kind not in kinds.TYPE_LIKE:
+            return bound
+        template: CXCursor = library.clang_getSpecializedCursorTemplate(class_)
+        if template.decl and class_.kind != kinds.PARTIAL_SPECIALIZATION:
+            kind = library.clang_getCursorType(class_)
+            names = self._names_of(template)
+            if template.kind == kinds.PARTIAL_SPECIALIZATION:
+                names = self._pattern_names(template, names)
+            for i, name in enumerate(names[:MAX_ARGUMENTS]):
+                if name:
+                    value = self._value_of_type(library.clang_Type_getTemplateArgumentAsType(kind, i))
+                    self._bind(bound, f"^{name}", value)
+        bound.update(self._class_bindings(library.clang_getCursorSemanticParent(class_)))
+        return bound
+
+    def _pattern_names(self, specialization: CXCursor, names: list[str]) -> list[str]:
+        """For each argument of the primary template, the parameter of the partial specialisation that it is, or ""."""
+        library = self.library
+        kind = library.clang_getCursorType(specialization)
+        spelled = (
+            text(library.clang_getTypeSpelling(library.clang_Type_getTemplateArgumentAsType(kind, i)))
+            for i in range(MAX_ARGUMENTS)
+        )
+        return [word if word in names else "" for word in spelled]
+
+    @staticmethod
+    def _bind(bound: dict[str, str], name: str, value: str) -> None:
+        if name and value:
+            bound[name] = value
+
+    def _names_of(self, template: CXCursor) -> list[str]:
+        """The names of a template's own parameters, in order."""
+        known = self._parameter_names.get(template.decl)
+        if known is None:
+            known = self._parameter_names[template.decl] = [
+                text(self.library.clang_getCursorSpelling(c)) for c in children(template) if c.kind in _PARAMETERS
+            ]
+        return known
+
+    def _parameter_types(self, function: CXCursor, names: list[str]) -> list[str]:
+        """For each parameter of the function template, the template parameter that its type is, or ""."""
+        kind = self.library.clang_getCursorType(function)
+        result = []
+        for i in range(min(self.library.clang_getNumArgTypes(kind), MAX_ARGUMENTS)):
+            spelled = text(self.library.clang_getTypeSpelling(self.library.clang_getArgType(kind, i)))
+            found = _PARAMETER.fullmatch(spelled)
+            result.append(found.group(1) if found and found.group(1) in names else "")
+        return result
+
+    def _explicit(self, call: CXCursor) -> list[str]:
+        """The values of the written template arguments, up to the first that is a template's instance itself."""
+        values = []
+        for reference in self._explicit_references(call):
+            if reference.kind != kinds.TYPE_REF:
+                break
+            values.append(self._value_of_reference(reference))
+        return values
+
+    def _explicit_references(self, call: CXCursor) -> list[CXCursor]:
+        """What stands for types among the template arguments that the call writes."""
+        callee = next(iter(children(call)), None)
+        while callee is not None and callee.kind in (kinds.UNEXPOSED_EXPR, kinds.PAREN_EXPR):
+            callee = next(iter(children(callee)), None)
+        if callee is None or callee.kind not in (kinds.MEMBER_REF_EXPR, kinds.DECL_REF_EXPR):
+            return []
+        parts = children(callee)
+        name = next((c for c in parts if c.kind == kinds.OVERLOADED_REF), callee)  # what is before it qualifies it
+        here = self.token(name)
+        return [c for c in parts if c.kind in (kinds.TYPE_REF, kinds.TEMPLATE_REF) and self.token(c) > here]
+
+    def _value_of_reference(self, reference: CXCursor) -> str:
+        named = self.library.clang_getCursorReferenced(reference)
+        if named.kind == kinds.TEMPLATE_TYPE_PARAMETER:
+            return f"p{text(self.library.clang_getCursorSpelling(named))}"
+        return self._value_of_type(self.library.clang_getCursorType(named))
+
+    def _value_of_type(self, kind: CXType) -> str:
+        """`c`.. for a class of the tree, `f`.. for a lambda's closure, "f" for some function, `p`.. for a parameter."""
+        library = self.library
+        if not kind.kind:
+            return ""
+        while kind.kind in REFERENCES:
+            kind = library.clang_getPointeeType(kind)
+        if parameter := self.parameter_of(kind):
+            return f"p{parameter}"
+        kind = library.clang_getCanonicalType(kind)
+        if kind.kind == FUNCTION or (kind.kind == POINTER and library.clang_getPointeeType(kind).kind == FUNCTION):
+            return "f"
+        made = library.clang_getTypeDeclaration(kind)
+        if not made.decl or made.kind not in kinds.TYPE_LIKE:
+            return ""
+        if made.kind == kinds.CLASS and text(library.clang_getCursorSpelling(made)).startswith(CLOSURE_PREFIX):
+            closure = self.declarations.lambda_at(library.clang_getCursorLocation(made).offset)
+            return f"f{closure.id}" if closure is not None else ""
+        class_ = self.declarations.of(made)
+        return f"c{class_.id}" if class_ is not None and class_.file and class_.kind in kinds.TYPE_LIKE else ""
+
+    def _arguments(self, call: CXCursor) -> list[CXCursor]:
+        library = self.library
+        count = library.clang_Cursor_getNumArguments(call)
+        return [library.clang_Cursor_getArgument(call, i) for i in range(min(count, MAX_ARGUMENTS))]
+
+    def _value_of(self, argument: CXCursor) -> str:
+        """What an argument in a template is, through `std::forward` and `std::move`."""
+        argument = self.handed_on(argument)
+        if found := self.find_lambda(argument):
+            return f"f{self.declare_lambda(found, '').id}"
+        if argument.kind == kinds.DECL_REF_EXPR:
+            referenced = self.library.clang_getCursorReferenced(argument)
+            values = self.variable_values.get(referenced.decl)
+            if values:
+                return f"f{values[0].id}"
+            target = self.declarations.of(referenced)
+            if target is not None and target.is_function:
+                return f"f{target.id}"
+        if parameter := self.parameter_of_object(argument):
+            return f"p{parameter}"
+        return self._value_of_type(self.library.clang_getCursorType(argument))
+
+    def handed_on(self, expression: CXCursor) -> CXCursor:
+        """What `std::forward<T>(x)` and `std::move(x)` hand on, through parentheses."""
+        while True:
+            inner = children(expression)
+            if expression.kind == kinds.CALL_EXPR and len(inner) == 2 and self._names_wrapper(inner[0]):
+                expression = inner[1]
+            elif expression.kind in (kinds.UNEXPOSED_EXPR, kinds.PAREN_EXPR) and len(inner) == 1:
+                expression = inner[0]
+            else:
+                return expression
+
+    def _names_wrapper(self, callee: CXCursor) -> bool:
+        named = [callee, *children(callee)]
+        return any(text(self.library.clang_getCursorSpelling(c)) in _HANDS_ON for c in named)

@@ -1,0 +1,183 @@
+"""Functions that are kept and called later: in a parameter, a field or a variable of a type that can be called.
+
+`std::function`, TVM's `TypedFunction` and pointers to functions hide what they run. Who is given what is a fact of each
+call, assignment and initialiser (`Instance`), a call through one is another (`Dependent`); the linker joins them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xref.cpp import kinds
+from xref.cpp.bindings import FUNCTION, POINTER, REFERENCES
+from xref.cpp.clang import CXCursor, CXType, children, text
+from xref.cpp.lifetimes import Lifetimes
+from xref.cpp.names import CALL_OPERATOR, Declaration
+from xref.cpp.walk import Hooks
+from xref.model import Call, Dependent, Evidence, FileFacts, Instance
+
+CALLABLES = frozenset(("function", "Function", "TypedFunction", "PackedFunc", "TypedPackedFunc"))
+"""std::function, and TVM's function objects of all releases."""
+_VOID = 2  # CXType_Void
+_MAX_DEPTH = 6
+_CASTS = (kinds.UNEXPOSED_EXPR, kinds.PAREN_EXPR, kinds.CSTYLE_CAST, kinds.STATIC_CAST, kinds.REINTERPRET_CAST,
+          kinds.FUNCTIONAL_CAST, kinds.UNARY_OPERATOR, kinds.INIT_LIST_EXPR)  # fmt: skip
+
+
+class Holders(Lifetimes):
+    """Follows function values through what holds them. A holder is written `#<i>` (the i-th parameter of a function)
+    or `@<id>` (a field or variable), and after it the name that a reader knows."""
+
+    def __init__(
+        self,
+        root: str,
+        known: frozenset[str],
+        owned: Mapping[str, FileFacts],
+        sources: Mapping[str, bytes],
+        hooks: Hooks,
+        seen_externals: set[str],
+    ) -> None:
+        super().__init__(root, known, owned, sources, hooks, seen_externals)
+        self._positions: dict[int, list[int]] = {}
+        """By function: which of its parameters can be called."""
+
+    def note_given(
+        self, call: CXCursor, referenced: CXCursor, callee: Declaration, facts: FileFacts, line: int, col: int
+    ) -> None:
+        """Record the functions that a call gives for parameters that can be called."""
+        if not callee.file or self.scope is None:
+            return
+        positions = self._positions.get(referenced.decl)
+        if positions is None:
+            positions = self._positions[referenced.decl] = self._callable_positions(referenced)
+        for i in positions:
+            if i < self.library.clang_Cursor_getNumArguments(call):
+                for value in self._values(self.library.clang_Cursor_getArgument(call, i)):
+                    facts.instances.append(Instance(line, col, self.scope.id, callee.id, f"#{i}={value}", False))
+
+    def note_kept(self, holder: CXCursor, expression: CXCursor) -> None:
+        """Record that a field or variable is assigned, or initialised with, a function."""
+        if self.scope is None or holder.kind not in (kinds.FIELD, kinds.VARIABLE):
+            return
+        file, line, col = self.position(expression)
+        facts, kept = self.facts.get(file), self.declarations.of(holder)
+        if facts is None or kept is None or not self._may_hold(self.library.clang_getCursorType(holder)):
+            return
+        for value in self._values(expression):
+            facts.instances.append(Instance(line, col, self.scope.id, kept.id, f"@={value}", False))
+
+    def field_of_this(self, member: CXCursor) -> CXCursor | None:
+        """The field that `this->name` is in a class template: inherited from a class that depends on no parameter, so
+        that clang looks it up in an instance alone. None for other expressions."""
+        inner = children(member) if member.kind == kinds.MEMBER_REF_EXPR else []
+        if len(inner) != 1 or inner[0].kind != kinds.THIS_EXPR:
+            return None
+        return self.field_named(self.library.clang_getCursorType(inner[0]), self.written_name(member))
+
+    def field_named(self, kind: CXType, name: str) -> CXCursor | None:
+        """The field of that name in the class that the type is or points to, or in a base of it."""
+        kind = self.library.clang_getCanonicalType(kind)
+        pointee = self.library.clang_getPointeeType(kind)
+        pending = [self.library.clang_getTypeDeclaration(pointee if pointee.kind else kind)]
+        for class_ in pending:
+            for child in children(self.library.clang_getCursorDefinition(class_)):
+                if child.kind == kinds.FIELD and text(self.library.clang_getCursorSpelling(child)) == name:
+                    return child
+                if child.kind == kinds.BASE_SPECIFIER:
+                    base = self.library.clang_getCanonicalType(self.library.clang_getCursorType(child))
+                    pending.append(self.library.clang_getTypeDeclaration(base))
+        return None
+
+    def note_initialisers(self, constructor: CXCursor) -> None:
+        """Record what `x_(f)` gives to fields; libclang lists the value behind the field's name."""
+        field: CXCursor | None = None
+        for child in children(constructor):
+            if child.kind == kinds.MEMBER_REF:
+                field = self.library.clang_getCursorReferenced(child)
+            elif field is not None and child.kind in kinds.EXPRESSIONS:
+                self.note_kept(field, child)
+                field = None
+
+    def note_through(self, expression: CXCursor, facts: FileFacts, line: int, col: int, written: str) -> bool:
+        """Record a call through what the expression is; False when it is no holder. `written` is the call, "" where
+        clang knows a callee (std::function::operator())."""
+        scope = self.scope
+        values = self._values(expression) if scope is not None else []
+        held = [v for v in values if v[0] in "p@"]
+        if scope is not None:
+            facts.calls += [Call(scope.id, int(v[1:]), Evidence.VALUE, line, col) for v in values if v[0] == "f"]
+        for value in held:
+            facts.dependent.append(
+                Dependent(line, col, self.within(), CALL_OPERATOR, "", "", written, value.removeprefix("p"))
+            )
+        return bool(values)
+
+    def _callable_positions(self, function: CXCursor) -> list[int]:
+        kind = self.library.clang_getCursorType(function)
+        count = max(0, self.library.clang_getNumArgTypes(kind))
+        return [i for i in range(count) if self.is_callable(self.library.clang_getArgType(kind, i))]
+
+    def is_callable(self, kind: CXType) -> bool:
+        """Whether the type is a pointer to a function, std::function, or one of TVM's function objects."""
+        kind = self.library.clang_getCanonicalType(kind)
+        while kind.kind in REFERENCES:
+            kind = self.library.clang_getPointeeType(kind)
+        if kind.kind == POINTER:
+            return bool(self.library.clang_getPointeeType(kind).kind == FUNCTION)
+        declared = self.library.clang_getTypeDeclaration(kind)
+        return bool(declared.decl) and text(self.library.clang_getCursorSpelling(declared)) in CALLABLES
+
+    def _may_hold(self, kind: CXType) -> bool:
+        kind = self.library.clang_getCanonicalType(kind)
+        return self.is_callable(kind) or (
+            kind.kind == POINTER and self.library.clang_getPointeeType(kind).kind == _VOID
+        )
+
+    def _values(self, expression: CXCursor, depth: int = 0) -> list[str]:
+        """The functions (`f<id>`) and holders (`p#<i> name`, `@<id> name`) that the expression may be."""
+        if depth > _MAX_DEPTH:
+            return []
+        expression = self.handed_on(expression)
+        if found := self.find_lambda(expression):
+            return [f"f{self.declare_lambda(found, '').id}"]
+        parts = [c for c in children(expression) if c.kind in kinds.EXPRESSIONS]
+        if expression.kind == kinds.CONDITIONAL:
+            return [v for part in parts[1:] for v in self._values(part, depth + 1)]
+        if expression.kind in _CASTS and parts:
+            return self._values(parts[-1], depth + 1)
+        if expression.kind == kinds.CALL_EXPR and len(parts) == 1:
+            referenced = self.library.clang_getCursorReferenced(expression)
+            made = self.library.clang_getCursorType(expression)
+            if referenced.kind in (kinds.CONSTRUCTOR, kinds.CONVERSION) or self.is_callable(made):
+                return self._values(parts[0], depth + 1)
+        if expression.kind in (kinds.DECL_REF_EXPR, kinds.MEMBER_REF_EXPR):
+            return self._values_of_name(self.library.clang_getCursorReferenced(expression), depth)
+        return []
+
+    def _values_of_name(self, named: CXCursor, depth: int) -> list[str]:
+        if known := self.variable_values.get(named.decl or 0):
+            return [f"f{value.id}" for value in known]
+        name = text(self.library.clang_getCursorSpelling(named))
+        target = self.declarations.of(named)
+        if target is None:
+            return []
+        if target.is_function:
+            return [f"f{target.id}"]
+        if not self._may_hold(self.library.clang_getCursorType(named)):
+            return []
+        if named.kind == kinds.PARAMETER:
+            position = self._position_of(named)
+            return [f"p#{position} {name}"] if position >= 0 else []
+        if target.linkage != "none" and target.file:
+            return [f"@{target.id} {name}"]
+        given = [c for c in children(named) if c.kind in kinds.EXPRESSIONS][-1:] + self.assigned.get(named.decl, [])
+        return [v for one in given for v in self._values(one, depth + 1)]
+
+    def _position_of(self, parameter: CXCursor) -> int:
+        """The place of a parameter among its function's; -1 for a lambda's."""
+        function = self.library.clang_getCursorSemanticParent(parameter)
+        declared = self.declarations.of(function)
+        if declared is None or declared.symbol_kind == "lambda":
+            return -1
+        parameters = [c for c in children(function) if c.kind == kinds.PARAMETER]
+        return next((i for i, c in enumerate(parameters) if c.decl == parameter.decl), -1)

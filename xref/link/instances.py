@@ -1,0 +1,239 @@
+"""Leads a call of a template to what the template runs of the caller's arguments, and the template to what it is given.
+
+`x.as<IntImmNode>()` runs `IntImmNode::RuntimeTypeIndex()`: what a template does with its parameters (table
+`dependent_call`) is followed through the templates that it calls (table `instance`), and where a call gives a class for
+the parameter, the caller has an edge to that class's method (`template`, via the template). A template that calls a
+parameter (`fmap(x)`) has an edge to every lambda and function that it is given somewhere (`value`, via the parameter).
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from xref.link.constructions import copies
+from xref.link.step import CallRow, Derived
+from xref.model import CONSTRUCTION, SAME, Evidence, Id
+
+MAX_VALUES = 4000
+"""A parameter that is given more functions than this makes no edges: a row in `unresolved` says so. TVM registers 2,500
+functions, which `tvm::ffi::details::unpack_call` calls."""
+CALL_OPERATOR = "operator()"
+
+Use = tuple[str, str]
+"""What a template does with a parameter: the member's name, the parameter's."""
+
+
+class _Row(NamedTuple):
+    caller: Id
+    callee: Id
+    bindings: str
+    file_id: int
+    line: int
+    col: int
+
+
+class _Program:
+    """The templates of the tree, what they do with their parameters, and what those are given."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self.db = db
+        self.parent: dict[Id, Id | None] = {}
+        self.kind: dict[Id, str] = {}
+        for id_, kind, parent in db.execute(
+            "SELECT id, kind, parent_id FROM symbol WHERE lang = 'cpp'"
+            " AND kind IN ('lambda', 'function', 'method', 'constructor', 'destructor', 'conversion')"
+        ):
+            self.parent[id_], self.kind[id_] = parent, kind
+        self.uses: dict[Id, set[Use]] = defaultdict(set)
+        """Function -> what it, and what it calls, does with the function's parameters."""
+        for within, name, parameter in db.execute(
+            "SELECT DISTINCT in_symbol_id, name, parameter FROM dependent_call WHERE parameter <> ''"
+        ):
+            if within is not None and parameter[0] not in "#@":
+                self.uses[self.root(within)].add((name, parameter.partition(" ")[0]))
+        self.inside = [
+            _Row(*row) for row in db.execute(
+                "SELECT caller_id, callee_id, bindings, file_id, line, col FROM instance WHERE inside"
+                " ORDER BY caller_id, callee_id, bindings, file_id, line, col"
+            )
+        ]  # fmt: skip
+        self._close()
+
+    def root(self, function: Id) -> Id:
+        """The function around a lambda."""
+        while self.kind.get(function) == "lambda":
+            around = self.parent[function]
+            if around is None or around not in self.kind:
+                return function
+            function = around
+        return function
+
+    def _close(self) -> None:
+        """What a template hands on to another, it does itself."""
+        callers: dict[Id, list[_Row]] = defaultdict(list)
+        for row in self.inside:
+            callers[row.callee].append(row)
+        pending = list(self.uses)
+        while pending:
+            callee = pending.pop()
+            for row in callers.get(callee, ()):
+                mine = self.uses[self.root(row.caller)]
+                before = len(mine)
+                mine.update(self._handed_on(row))
+                if len(mine) > before:
+                    pending.append(self.root(row.caller))
+
+    def _handed_on(self, row: _Row) -> Iterator[Use]:
+        given = bindings(row.bindings)
+        for name, parameter in tuple(self.uses[row.callee]):
+            value = parameter if given is None else value_of(given, parameter)[1:]
+            if given is None or value_of(given, parameter).startswith("p"):
+                yield name, value
+
+
+@lru_cache(maxsize=1 << 14)
+def bindings(written: str) -> dict[str, str] | None:
+    """The bindings of a row; None where parameters stand for themselves."""
+    return None if written == SAME else dict(part.split("=", 1) for part in written.split(","))
+
+
+def value_of(given: dict[str, str], parameter: str) -> str:
+    """What is given for a parameter of the function, or of its class; "" for nothing that is known."""
+    return given.get(parameter) or given.get(f"^{parameter}", "")
+
+
+class _Methods:
+    """Methods of classes by name, inherited ones included."""
+
+    def __init__(self, db: sqlite3.Connection, names: Iterable[str]) -> None:
+        self._own: dict[tuple[Id, str], list[Id]] = defaultdict(list)
+        marks = ",".join("?" * len(wanted := sorted(set(names))))
+        for id_, parent, name in db.execute(
+            "SELECT id, parent_id, name FROM symbol WHERE kind = 'method' AND lang = 'cpp' AND parent_id IS NOT NULL"
+            f" AND name IN ({marks}) ORDER BY key",
+            wanted,
+        ):
+            self._own[parent, name].append(id_)
+        for id_, parent, signature in db.execute(
+            "SELECT id, parent_id, signature FROM symbol WHERE kind = 'constructor' AND lang = 'cpp'"
+            " AND parent_id IS NOT NULL ORDER BY key"
+        ):
+            if not copies(signature):
+                self._own[parent, CONSTRUCTION].append(id_)
+        self._bases: dict[Id, list[Id]] = defaultdict(list)
+        for derived, base in db.execute("SELECT from_id, to_id FROM relations WHERE kind = 'base' ORDER BY 1, 2"):
+            self._bases[derived].append(base)
+
+    def named(self, class_: Id, name: str) -> list[Id]:
+        """The class's methods of that name; when it has none, the nearest base's. Of constructors, those that copy
+        nothing; the class itself stands for one that the compiler makes."""
+        level, seen = [class_], {class_}
+        while level:
+            found = [method for at in level for method in self._own.get((at, name), ())]
+            if found or name == CONSTRUCTION:
+                return found or [class_]
+            level = [base for at in level for base in self._bases.get(at, ()) if base not in seen]
+            seen.update(level)
+        return []
+
+
+def derive_instances(derived: Derived) -> set[tuple[int, int, int, Id]]:
+    """Add the edges; returns the dependent calls (file id, line, column, function) whose parameter is known."""
+    db = derived.db
+    program = _Program(db)
+    if not program.uses:
+        return set()
+    methods = _Methods(db, {name for uses in program.uses.values() for name, _ in uses} | {CALL_OPERATOR})
+    derived.calls(dict.fromkeys(_of_callers(db, program, methods)))
+    return _of_parameters(derived, program, methods)
+
+
+def _of_callers(db: sqlite3.Connection, program: _Program, methods: _Methods) -> Iterator[CallRow]:
+    """Each call that gives a class for a parameter runs what the template does with it."""
+    used = json.dumps(sorted(function for function, uses in program.uses.items() if uses))
+    names = dict(db.execute("SELECT id, qualname FROM symbol WHERE id IN (SELECT value FROM json_each(?))", (used,)))
+    for caller, callee, written, file_id, line, col in db.execute(
+        "SELECT caller_id, callee_id, bindings, file_id, line, col FROM instance"
+        " WHERE callee_id IN (SELECT value FROM json_each(?)) AND bindings LIKE '%=c%'",
+        (used,),
+    ):
+        uses = program.uses[callee]
+        given = bindings(written) or {}
+        for name, parameter in uses:
+            value = value_of(given, parameter)
+            if value.startswith("c"):
+                for method in methods.named(int(value[1:]), name):
+                    if method != caller:
+                        yield caller, method, Evidence.TEMPLATE, file_id, line, col, names.get(callee, "")
+
+
+def _of_parameters(derived: Derived, program: _Program, methods: _Methods) -> set[tuple[int, int, int, Id]]:
+    """Each template that calls a parameter, or a member of it, calls what it is given anywhere."""
+    given = _given(derived.db, program)
+    known: set[tuple[int, int, int, Id]] = set()
+    for within, name, parameter, file_id, line, col, text in derived.db.execute(
+        "SELECT in_symbol_id, name, parameter, file_id, line, col, text FROM dependent_call"
+        " WHERE parameter <> '' AND in_symbol_id IS NOT NULL"
+    ).fetchall():
+        root = program.root(within)
+        holder, _, label = parameter.partition(" ")
+        if holder.startswith("@"):
+            values = given.get((int(holder[1:]), "@"), set())
+        else:
+            values = given.get((root, holder), set()) | given.get((program.parent.get(root), holder), set())
+        found: set[Id] = set()
+        for value in values:
+            if value[0] == "c":
+                found.update(methods.named(int(value[1:]), name))
+            elif name == CALL_OPERATOR:
+                found.add(int(value[1:]))
+        found.discard(within)
+        if not found:
+            continue
+        known.add((file_id, line, col, within))
+        if len(found) > MAX_VALUES:
+            reason = f"through {label or holder}, which is given {len(found)} functions"
+            derived.unresolved([(file_id, line, col, within, text, reason)])
+            continue
+        evidence = Evidence.VALUE if name == CALL_OPERATOR else Evidence.TEMPLATE
+        derived.calls((within, f, evidence, file_id, line, col, label or holder) for f in sorted(found))
+    return known
+
+
+def _given(db: sqlite3.Connection, program: _Program) -> dict[tuple[Id | None, str], set[str]]:
+    """(template or its class, parameter) -> the functions, lambdas and classes that it is given, handed on ones too."""
+    given: dict[tuple[Id | None, str], set[str]] = defaultdict(set)
+    flows: dict[tuple[Id | None, str], set[tuple[Id | None, str]]] = defaultdict(set)
+    rows = db.execute(  # the caller matters only to its own parameters
+        "SELECT DISTINCT NULL, callee_id, bindings FROM instance WHERE bindings NOT LIKE '%=p%' AND bindings <> '*'"
+        " UNION ALL SELECT DISTINCT caller_id, callee_id, bindings FROM instance WHERE bindings LIKE '%=p%'"
+    )
+    for caller, callee, written in rows:
+        root = program.root(caller) if caller is not None else None
+        for name, labelled in (bindings(written) or {}).items():
+            value = labelled.partition(" ")[0]
+            of_class = name.startswith("^")
+            target = (program.parent.get(callee), name[1:]) if of_class else (callee, name)
+            if value.startswith("p"):
+                flows[root, value[1:]].add(target)
+                if root is not None:
+                    flows[program.parent.get(root), value[1:]].add(target)
+            elif value.startswith("@"):
+                flows[int(value[1:]), "@"].add(target)
+            else:
+                given[target].add(value)
+    pending = [place for place in given if place in flows]
+    while pending:
+        place = pending.pop()
+        for target in flows[place]:
+            missing = given[place] - given[target]
+            if missing:
+                given[target] |= missing
+                if target in flows:
+                    pending.append(target)
+    return given

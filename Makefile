@@ -32,7 +32,7 @@ format: $(VENV)/.dev ## rewrite the code as the formatter wants it
 	@$(PYTHON) -m ruff check --fix .
 	@$(PYTHON) -m ruff format .
 
-bench: $(VENV)/.run ## time and memory against clangd on the same files; TREE=path for another tree
+bench: $(VENV)/.dev ## time and memory against clangd on the same files; TREE=path for another tree
 	@$(PYTHON) bench/run.py $(TREE)
 	@[ ! -f site/index.html ] || $(PYTHON) bench/site.py site
 

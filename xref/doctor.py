@@ -34,7 +34,6 @@ PACKAGES: tuple[tuple[str, str, bool], ...] = (
 
 PROGRAMS: tuple[tuple[str, str, str], ...] = (
     ("valgrind", "command:valgrind", "records native calls"),
-    ("chromium", "command:chromium,command:chromium-browser,command:google-chrome", "tests the site"),
     ("graphviz", "command:dot", "draws call graphs in place of graphviz-pure"),
 )
 """As xref/system_packages.txt, for what only some features use: (Debian package, test, what it is for)."""

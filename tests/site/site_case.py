@@ -29,6 +29,8 @@ from xref.model import (
 from xref.site.build import build_site
 from xref.site.plan import make_plan
 from xref.store import IndexBuilder
+from xref.trace.folder import run_path
+from xref.trace.runfile import PassRun, Process, RunFile, Text, write_run
 
 HOSTILE_PATH = 'src/we ird/<a>&"b" 100%41#x?y=\'.cc'
 HOSTILE_DOC = "</script><script>alert('doc')</script>\n<img src=x onerror=alert(1)> \u2028 &amp; \u202e {{ 7 * 7 }}"
@@ -180,13 +182,19 @@ def facts() -> list[FileFacts]:
     return [cc, header, transform, pipeline, hostile, odd, part, failed, changed, gone]
 
 
-def make(folder: Path, more: list[FileFacts] | None = None) -> Path:
-    """Write the tree to `folder`/tree and its index to `folder`/xref.db; the index."""
+def make(folder: Path, callers: int = 0) -> Path:
+    """Write the tree to `folder`/tree and its index to `folder`/xref.db; the index. `callers` more call `HELPER`."""
     tree, db = folder / "tree", folder / "xref.db"
     for path in FILES:
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
         (tree / path).write_bytes(_bytes(path))
-    build(db, tree, [*facts(), *(more or [])])
+    many = FileFacts("src/many.cc", Lang.CPP)
+    for line in range(1, callers + 1):
+        one = Symbol(f"many{line}", "function", f"many{line}", f"tvm::many{line}", line, 6, line)
+        many.symbols.append(one)
+        many.calls.append(Call(id_of(one), id_of(HELPER), Evidence.DIRECT, line, 16, ""))
+    (tree / many.path).write_text("".join(f"void {one.name}() {{ Helper(); }}\n" for one in many.symbols))
+    build(db, tree, [*facts(), *([many] if callers else [])])
     (tree / "src/changed.cc").write_text("// a line more\nint after() { return 2; }\n")
     (tree / "src/gone.cc").unlink()
     return db
@@ -241,6 +249,26 @@ def add_run(db: Path) -> None:
     connection.close()
 
 
+def add_texts(db: Path, run_id: str = "plain") -> None:
+    """Add a run whose file has the texts of the module before and after its passes."""
+    header = {
+        "id": run_id, "command": ["x"], "cwd": "/", "started": "2026-01-02T03:04:05Z", "seconds": 1.0,
+        "exit": {"code": 0}, "python": {}, "tvm": None, "tvm_ffi": None, "recorded": {}, "notes": [],
+    }  # fmt: skip
+    texts = [Text(0, "def main():\n    old <b>\n"), Text(1, "def main():\n    new\n    more\n")]
+    passes = [PassRun(0, 0, 0, 0, "Sequential", 2, 0, 10, 1, 0, 0), PassRun(0, 0, 1, 1, "FuseTIR", 2, 2, 5, 1, 0, 1)]
+    run = RunFile(header, processes=[Process(0, None, 1, "exit", 1.0)], texts=texts, passes=passes)
+    write_run(run, run_path(db, run_id))
+    connection = sqlite3.connect(db)
+    with connection:
+        connection.execute("INSERT INTO run VALUES (?, 'x', '2026-01-01T03:04:05Z', '0.27', '3.11.7', '')", (run_id,))
+        connection.executemany(
+            "INSERT INTO pass_run VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [(run_id, row.seq, row.depth, row.name, None, row.start, row.ns, row.changed) for row in passes],
+        )
+    connection.close()
+
+
 class Site:
     """A built site: `db` is its index, `folder` the pages."""
 
@@ -266,5 +294,14 @@ def make_site(folder: Path) -> Site:
     """The site of this tree, with its run, in `folder`/out."""
     db = make(folder)
     add_run(db)
+    build_site(db, folder / "out", 1, lambda *_: None)
+    return Site(db, folder / "out")
+
+
+def make_whole_site(folder: Path) -> Site:
+    """The same with every kind of page: a second run with texts, and a list that goes on on a further page."""
+    db = make(folder, callers=230)
+    add_run(db)
+    add_texts(db)
     build_site(db, folder / "out", 1, lambda *_: None)
     return Site(db, folder / "out")

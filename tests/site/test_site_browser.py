@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import site_case
-from playwright.sync_api import Browser, Page, sync_playwright
+from browser import Open, chromium, opener_of
+from playwright.sync_api import Browser, Page
 from site_case import Site
 
 from xref.site import urls
 
 pytestmark = pytest.mark.browser
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]  # fmt: skip
-
-Open = Callable[..., Page]
 
 
 @pytest.fixture(scope="module")
@@ -28,46 +23,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
 
 @pytest.fixture(scope="module")
 def chrome() -> Iterator[Browser]:
-    """Debian's chromium. Where tests must be whole (CI), a machine without it fails them."""
-    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if program is None:
-        if os.environ.get("CI"):
-            pytest.fail("chromium is not installed: apt-get install chromium")
-        pytest.skip("chromium is not installed: apt-get install chromium")
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=FLAGS)
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
 def open_page(chrome: Browser, site: Site) -> Iterator[Open]:
-    """Opens a page of the site. The test fails on any error in the console, and on any request out of its folder."""
-    trouble: list[str] = []
-    contexts = []
-
-    def opener(url: str = "index.html", **options: object) -> Page:
-        context = chrome.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
-        context.set_default_timeout(8000)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on(
-            "console", lambda message: trouble.append(message.text) if message.type in ("error", "warning") else None
-        )
-        inside = site.folder.resolve().as_uri() + "/"
-        page.on(
-            "request",
-            lambda request: None if request.url.startswith((inside, "data:")) else trouble.append(request.url),
-        )
-        path, _, anchor = url.partition("#")
-        page.goto(inside + path + (f"#{anchor}" if anchor else ""))
-        return page
-
-    yield opener
-    for context in contexts:
-        context.close()
-    assert trouble == []
+    with opener_of(chrome, site) as opener:
+        yield opener
 
 
 def find(page: Page, text: str) -> None:
@@ -219,7 +182,7 @@ def test_both_schemes_can_be_read(open_page: Open, site: Site, scheme: str) -> N
         const texts = "fg muted link cpp python cython key ran com str kw num warn".split(" ");
         const bad = [];
         for (const text of texts)
-          for (const ground of ["bg", "soft", "hit"])
+          for (const ground of ["bg", "soft", "hit", "mark"])
             if (ratio(`--${text}`, `--${ground}`) < 4.5) bad.push([text, ground, ratio(`--${text}`, `--${ground}`)]);
         return bad;
         }"""
@@ -400,13 +363,3 @@ def test_line_numbers_in_lists_are_links(open_page: Open, site: Site) -> None:
     assert page.locator(".ls a").count() >= 0
     for link in page.locator(".ls a").all():
         assert (link.get_attribute("href") or "").endswith(f"#L{link.inner_text()}")
-
-
-def test_no_page_kind_has_an_error(open_page: Open, site: Site) -> None:
-    """The console stays empty, and no page is wider than a telephone (the fixture fails on any message)."""
-    kinds = ("graph.html", "text.html", "runs/compare.html", "runs/index.html", "source/index.html", "keys/pass.html",
-             urls.run_url(site_case.RUN), site.address(site_case.PASS), "health.html")  # fmt: skip
-    for url in kinds:
-        page = open_page(url, viewport={"width": 360, "height": 740})
-        page.wait_for_timeout(150)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360, url

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from html import unescape
 from pathlib import Path
 
@@ -16,8 +15,6 @@ from xref.site.build import build_site
 from xref.site.check import check_site
 from xref.site.ir_pages import ir_url
 from xref.site.links import Linker
-from xref.trace.folder import run_path
-from xref.trace.runfile import PassRun, Process, RunFile, Text, write_run
 
 
 @pytest.fixture(scope="module")
@@ -215,19 +212,7 @@ def test_the_run(site: Site) -> None:
 def test_what_a_pass_did_to_its_module(tmp_path: Path) -> None:
     """Where the run's file beside the index has the texts, each pass leads to their difference."""
     db = site_case.make(tmp_path)
-    site_case.add_run(db)
-    with sqlite3.connect(db) as connection:  # a run's file has a plain name
-        connection.execute("UPDATE run SET id = 'plain'")
-        for table in ("observed_call", "pass_run", "unmatched_event"):
-            connection.execute(f"UPDATE {table} SET run_id = 'plain'")
-    header = {
-        "id": "plain", "command": ["x"], "cwd": "/", "started": "2026-01-02T03:04:05Z", "seconds": 1.0,
-        "exit": {"code": 0}, "python": {}, "tvm": None, "tvm_ffi": None, "recorded": {}, "notes": [],
-    }  # fmt: skip
-    texts = [Text(0, "def main():\n    old <b>\n"), Text(1, "def main():\n    new\n    more\n")]
-    passes = [PassRun(0, 0, 0, 0, "Sequential", 2, 0, 10, 1, 0, 0), PassRun(0, 0, 1, 1, "FuseTIR", 2, 2, 5, 1, 0, 1)]
-    run = RunFile(header, processes=[Process(0, None, 1, "exit", 1.0)], texts=texts, passes=passes)
-    write_run(run, run_path(db, "plain"))
+    site_case.add_texts(db)
     build_site(db, tmp_path / "out", 1, lambda *_: None)
     page = (tmp_path / "out" / urls.run_url("plain")).read_text()
     assert "#ir-1>IR</a>" in page

@@ -104,6 +104,21 @@ def calls_url(run: str) -> str:
     return f"runs/{safe_segment(run)}.calls.js"
 
 
+def kind_of(url: str) -> str:
+    """Which kind of page stands at an address, in a word or two; a kind is what one template makes."""
+    folder, _, name = url.rpartition("/")
+    top = url.partition("/")[0]
+    if not folder:
+        return "overview" if name == "index.html" else name.removesuffix(".html")
+    if name == "index.html":
+        return {"source": "folder", "keys": "registries"}.get(top, top)
+    if top == "s":
+        return "further page" if name.count(".") > 1 else "symbol"
+    if top == "runs" and name != "compare.html":
+        return "differences" if name.endswith(".ir.html") else "run"
+    return {"walks": "walk", "keys": "registry", "runs": "comparison"}.get(top, top)
+
+
 def root_of(url: str) -> str:
     """What leads from a page back to the site's folder: "" or "../" for each folder."""
     return "../" * url.count("/")

@@ -46,6 +46,14 @@ KINDS = {
            FROM calls c JOIN symbols a ON a.id = c.caller_id JOIN symbols b ON b.id = c.callee_id""",
         "5, 6, 1, 2, 3, 4",
     ),
+    "python-calls": Kind(
+        ("caller", "callee", "evidence"),
+        """SELECT a.qualname, b.qualname, c.evidence, c.path, c.line
+           FROM calls c JOIN symbols a ON a.id = c.caller_id JOIN symbols b ON b.id = c.callee_id
+           WHERE a.lang = 'python' AND b.lang = 'python' AND b.is_definition
+             AND c.evidence IN ('direct', 'virtual', 'value')""",
+        "4, 5, 1, 2, 3",
+    ),
     "refs": Kind(
         ("symbol", "role", "in"),
         """SELECT s.qualname, r.role, coalesce(t.qualname, ''), r.path, r.line

@@ -16,7 +16,8 @@ from python_case import CASES, copy_case, index
 
 from xref.link import link
 from xref.link.step import Touched
-from xref.model import FileFacts, Lang
+from xref.model import FileFacts
+from xref.python import extract_cython
 from xref.python.flow.classes import MAX_BASES
 from xref.python.flow.graph import MAX_OBJECTS
 from xref.python.flow.summary import Summary, dump_summary, load_summary
@@ -30,7 +31,7 @@ def linked(facts: dict[str, FileFacts], db: Path) -> sqlite3.Connection:
     """An index of the facts."""
     with IndexBuilder(db) as builder:
         for path, file in facts.items():
-            builder.add_file(path, Lang.PYTHON, "", 0, 0)
+            builder.add_file(path, file.lang, "", 0, 0)
             builder.add_facts(file)
             builder.set_status(path, file.status, file.detail, file.lines)
         builder.flush_symbols()
@@ -118,8 +119,11 @@ def test_a_class_made_for_each_row_of_a_table_derives_from_few_of_them(tmp_path:
     (tmp_path / "tree/python/m.py").write_text(code, "utf-8")
     db = linked(index(tmp_path / "tree", tmp_path / "scratch", types=False), tmp_path / "xref.db")
     found = [line for line in derived_calls(db, "python/m.py") if "-> m.C" in line and not line.endswith(" name")]
+    said = db.execute("SELECT line, reason FROM unresolved WHERE reason LIKE 'a base class may be%'").fetchall()
     db.close()
     assert 0 < len(found) <= MAX_BASES
+    made = next(number for number, line in enumerate(code.split("\n"), 1) if "class Made" in line)
+    assert said == [(made, f"a base class may be more than {MAX_BASES} classes; so many are followed")]
 
 
 def test_of_a_table_of_all_classes_few_are_followed_and_the_site_says_so(tmp_path: Path) -> None:
@@ -146,3 +150,20 @@ def test_equal_summaries_are_equal_bytes() -> None:
     assert one == other
     assert dump_summary(one) == dump_summary(other)
     assert load_summary(dump_summary(one)) == one
+
+
+def test_a_function_that_python_puts_into_a_cython_module_is_what_cython_calls(tmp_path: Path) -> None:
+    """tvm_ffi/error.py: `core._WITH_APPEND_BACKTRACE = _with_append_backtrace`, which error.pxi calls. Otherwise nobody
+    calls the function, as far as a user can see."""
+    package = tmp_path / "tree/python/pkg"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("", "utf-8")
+    (package / "core.pyx").write_text("_HOOK = None\n\ndef convert(error):\n    return _HOOK(error)\n", "utf-8")
+    code = "from . import core\n\ndef hook(error):\n    return error\n\ncore._HOOK = hook\n"
+    (package / "error.py").write_text(code, "utf-8")
+    facts = index(tmp_path / "tree", tmp_path / "scratch", types=False)
+    facts |= {file.path: file for file in extract_cython(tmp_path / "tree", ["python/pkg/core.pyx"])}
+    db = linked(facts, tmp_path / "xref.db")
+    found = derived_calls(db, "python/pkg/core.pyx")
+    db.close()
+    assert [line for line in found if "-> pkg.error.hook" in line] == ["4:12 pkg.core.convert -> pkg.error.hook value"]

@@ -29,6 +29,11 @@ _INPUTS = "flow_inputs"
 """Key in `meta` of a digest of all that the answers follow from."""
 
 
+_COMPILED_CALLS = """
+    SELECT s.key, r.in_symbol_id, r.file_id, r.line, r.col FROM ref r JOIN symbol s ON s.id = r.symbol_id
+    JOIN file f ON f.id = r.file_id
+    WHERE r.role = 'call' AND f.lang = 'cython' AND s.lang = 'cython' AND s.kind = 'variable' ORDER BY 1, 2, 3, 4, 5"""
+
 _INPUT_ROWS = (
     "SELECT f.path, w.summary FROM flow w JOIN file f ON f.id = w.file_id ORDER BY 1",
     """SELECT c.caller_id, c.callee_id, f.path, c.line, c.col, c.evidence FROM call c JOIN file f ON f.id = c.file_id
@@ -37,6 +42,8 @@ _INPUT_ROWS = (
        WHERE k.registry IN ('type', 'field', 'ffi') ORDER BY 1, 2, 3, 4, 5""",
     "SELECT name, other FROM key_relation WHERE registry = 'type' AND kind = 'parent' ORDER BY 1, 2",
     REFERENCES,
+    _COMPILED_CALLS,
+    "SELECT qualname FROM symbol WHERE lang = 'cython' AND kind = 'module' ORDER BY 1",
 )
 
 
@@ -96,6 +103,8 @@ class _Answers:
             self.known.add((caller, callee, *at))
             if callee in codes:
                 self.solver.typed.setdefault(at, []).append(codes[callee])
+        modules = self.derived.db.execute("SELECT qualname FROM symbol WHERE lang = 'cython' AND kind = 'module'")
+        self.solver.program.compiled = frozenset(name for (name,) in modules)
         self.solver.foreign.types, self.solver.registered = read_foreign_types(self.derived.db, codes)
 
     def write(self) -> None:
@@ -132,6 +141,7 @@ class _Answers:
         calls += sorted(self._handed_over())
         calls += self._overriders()
         calls += self._by_name()
+        calls += self._from_compiled()
         self.derived.calls(calls)
         self.derived.unresolved(capped)
 
@@ -243,6 +253,15 @@ class _Answers:
             if len(found) == 1:
                 file = self.files[place.file]
                 yield self.ids[site.code], self.ids[found[0]], Evidence.NAME, file, *unpack(site.position), ""
+
+    def _from_compiled(self) -> Iterator[CallRow]:
+        """Cython calls a variable of its module, into which Python has put a function (tvm-ffi, error.pxi)."""
+        sites: dict[str, list[tuple[Id, int, int, int]]] = defaultdict(list)
+        for key, caller, file, line, column in self.derived.db.execute(_COMPILED_CALLS):
+            sites[key].append((caller, file, line, column))
+        for module, name, code in sorted(self.solver.given_to_compiled):
+            for caller, file, line, column in sites.get(member_key(module, name), ()):
+                yield caller, self.ids[code], Evidence.VALUE, file, line, column, ""
 
     def _hinted(self, at_site: dict[tuple[int, int], set[Id]]) -> Iterator[CallRow]:
         """Where nothing is known of what a decorator made, the decorated function stands for it."""

@@ -57,11 +57,12 @@ class Attributes(Containers):
         """(calling code, position, function or bound method, key of the FFI function that may run it)."""
         self.reached: set[tuple[int, int, int, str]] = set()
         """(calling code, position, class of an argument, key of the FFI function)."""
+        self.given_to_compiled: set[tuple[str, str, int]] = set()
+        """(Cython module, its variable, function that is put there)."""
         self.outside_edges: set[tuple[int, int, str]] = set()
         self.constructions: set[tuple[int, int, int]] = set()
         """(calling code, position, number of the class)."""
-        self.cuts: set[tuple[int, int, str]] = set()
-        """(code, position, what was cut there)."""
+        self.cuts = classes.cuts
         self.factories: dict[int, int] = {}
         """defaultdict -> the node of what makes a missing value."""
         self.registered: set[int] = set()
@@ -337,6 +338,12 @@ class Attributes(Containers):
                 self.graph.flow(source, self.program.roots[first] + own)
         elif kind in (FUNCTION, BOUND, PARTIAL):
             self.graph.flow(source, self.field(item, name))
+        elif kind == OUTSIDE and first in self.program.compiled:
+            self.graph.when(source, self._give_to_compiled, (first, name))
+
+    def _give_to_compiled(self, item: int, payload: tuple[str, str]) -> None:
+        if self.graph.kinds[item] == FUNCTION:
+            self.given_to_compiled.add((*payload, self.graph.firsts[item]))
 
     def _set_property(self, item: int, payload: tuple[int, Site]) -> None:
         receiver, site = payload

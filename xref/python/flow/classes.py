@@ -31,6 +31,8 @@ class Klass:
     lookups: dict[str, int] = field(default_factory=dict)
     order: list[int] | None = None
     meta: int = -1
+    site: tuple[int, int] = (0, 0)
+    """(code that the class statement is in, position)."""
 
 
 class Classes:
@@ -41,12 +43,16 @@ class Classes:
         self._inside = inside
         self.all: list[Klass] = []
         self.by_frame: dict[int, int] = {}
+        self.cuts: set[tuple[int, int, str]] = set()
+        """(code, position, what was cut there)."""
         self._below: dict[tuple[int, str], tuple[int, list[int]]] = {}
         self._changes = 0
 
-    def make(self, code_number: int, code: Code, frame: int, base_nodes: tuple[int, ...]) -> Klass:
+    def make(
+        self, code_number: int, code: Code, frame: int, base_nodes: tuple[int, ...], site: tuple[int, int]
+    ) -> Klass:
         """A new class, whose bases follow from its base nodes."""
-        klass = Klass(len(self.all), code_number, code, frame, base_nodes)
+        klass = Klass(len(self.all), code_number, code, frame, base_nodes, site=site)
         self.all.append(klass)
         self.by_frame[frame] = klass.number
         self._changes += 1
@@ -83,12 +89,10 @@ class Classes:
         elif kind == KLASS:
             base = self.graph.firsts[item]
             known = any(base in found for found in klass.bases.values())
-            if (
-                known
-                or len(klass.bases.get(at, ())) >= MAX_BASES
-                or base == klass.number
-                or klass.number in self.order(self.all[base])
-            ):
+            if known or base == klass.number or klass.number in self.order(self.all[base]):
+                return
+            if len(klass.bases.get(at, ())) >= MAX_BASES:
+                self.cuts.add((*klass.site, f"a base class may be more than {MAX_BASES} classes; so many are followed"))
                 return
             klass.bases.setdefault(at, []).append(base)
             self.all[base].below.append(klass.number)

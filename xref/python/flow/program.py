@@ -38,6 +38,8 @@ class Program:
         self._redirects: dict[str, str] = {}
         self._fills: dict[str, list[str]] = {}
         self.property_names: set[str] = set()
+        self.compiled: frozenset[str] = frozenset()
+        """Modules of the tree that are written in Cython: outside, as far as value flow goes."""
         for file, summary in enumerate(summaries):
             self.first_code.append(len(self.places))
             if summary.is_stub and summary.module in self.modules:
@@ -67,6 +69,8 @@ class Program:
         name = self._redirected(name)
         if name in self.modules or name in self._prefixes:
             return self.graph.object(MODULE, name)
+        if name in self.compiled:
+            return self.graph.object(OUTSIDE, name)
         return None
 
     def _redirected(self, name: str) -> str:

@@ -168,7 +168,7 @@ class Solver(Filters, Invoker):
             return
         base = self._frames[key] = self.graph.nodes(code.nodes)
         bases = tuple(_at(node, frames) for node in row[3])
-        klass = self.classes.make(inner, code, base, bases)
+        klass = self.classes.make(inner, code, base, bases, (code_number, row[5]))
         item = self.graph.object(KLASS, klass.number)
         self.first_classes.setdefault(inner, klass.number)
         self.foreign.first_classes = self.first_classes

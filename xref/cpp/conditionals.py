@@ -21,6 +21,9 @@ _NOT_CODE = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 
+NEVER = "0"
+"""The condition of code that is switched off."""
+
 
 class Conditionals:
     """The conditions open at each line of one file. The include guard, and `__cplusplus`, are not conditions."""
@@ -53,7 +56,11 @@ class Conditionals:
 
     def at(self, line: int) -> str:
         """The conditions under which `line` is compiled, joined by " and "; "" for none."""
-        return " and ".join(self._guards[bisect_right(self._lines, line) - 1])
+        return " and ".join(self.all_at(line))
+
+    def all_at(self, line: int) -> tuple[str, ...]:
+        """The conditions of the #if around `line`, outermost first."""
+        return self._guards[bisect_right(self._lines, line) - 1]
 
 
 def _directives(source: str) -> list[tuple[int, str, str]]:

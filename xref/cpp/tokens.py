@@ -11,6 +11,7 @@ from ctypes import byref, c_size_t, c_uint
 from typing import Any, NamedTuple
 
 from xref.cpp.clang import CXCursor, CXToken, TranslationUnit, file_location, load, text
+from xref.cpp.conditionals import NEVER, Conditionals
 
 PUNCTUATION, KEYWORD, IDENTIFIER, LITERAL, COMMENT = range(5)
 
@@ -38,24 +39,29 @@ def statement_tokens(cursor: CXCursor, limit: int = 4000) -> list[Token]:
 
 
 def file_tokens(root: CXCursor, path: str) -> list[Token]:
-    """The tokens of a file of the unit `root`, by its absolute name: what the preprocessor left out, its directives and
-    comments apart."""
+    """The tokens of a file of the unit `root`, by its absolute name: also of what the preprocessor left out (but for
+    what no build takes in, `#if 0`), without directives and comments."""
     library = load()
     unit = library.clang_Cursor_getTranslationUnit(root)
     handle = library.clang_getFile(unit, os.fsencode(path)) if unit else None
     if not handle:
         return []
-    left_out = {
-        line for first, last in TranslationUnit(unit).skipped_lines(path) for line in range(first, last + 1)
-    }  # fmt: skip
     size = c_size_t()
     content = library.clang_getFileContents(unit, handle, byref(size)) or b""
+    conditions = Conditionals(content.decode("utf-8", "replace"))
+    left_out = {line for line in left_out_lines(root, path) if NEVER in conditions.all_at(line)}
     continued = False
     for number, line in enumerate(content.split(b"\n"), start=1):
         if continued or line.lstrip().startswith(b"#"):
             left_out.add(number)
             continued = line.rstrip().endswith(b"\\")
     return [token for token in _tokens_of(unit, handle, 0, size.value) if token.line not in left_out]
+
+
+def left_out_lines(root: CXCursor, path: str) -> set[int]:
+    """The lines of a file of the unit `root` that the preprocessor left out."""
+    unit = TranslationUnit(load().clang_Cursor_getTranslationUnit(root))
+    return {line for first, last in unit.skipped_lines(path) for line in range(first, last + 1)}
 
 
 def _tokens(cursor: CXCursor, offset: int, limit: int) -> list[Token]:

@@ -94,6 +94,8 @@ class Walk:
         """The lambdas that a variable was given, by libclang's address of the variable."""
         self.assigned: dict[int, list[CXCursor]] = {}
         """The values that a local variable is assigned after its declaration, by libclang's address of the variable."""
+        self.extended: dict[int, list[CXCursor]] = {}
+        """What is appended to a string (`name += kind`), by libclang's address of the variable."""
         self.forwards: list[Forward] = []
         """Look-ups of keys that a parameter holds (xref/registry/cpp_look_ups.py)."""
         self.registered: set[int] = set()

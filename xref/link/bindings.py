@@ -20,15 +20,15 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
             if (id_ := symbol_id(key)) and db.execute("SELECT 1 FROM symbol WHERE id = ?", (id_,)).fetchone()
         ]
         uses = db.execute(
-            "SELECT DISTINCT in_symbol_id, file_id, line, col, name FROM key_use"
-            " WHERE binding = ? AND in_symbol_id IS NOT NULL ORDER BY 1, 2, 3, 4, 5",
+            "SELECT DISTINCT in_symbol_id, file_id, line, col FROM key_use"
+            " WHERE binding = ? AND in_symbol_id IS NOT NULL ORDER BY 1, 2, 3, 4",
             (how,),
         ).fetchall()
         for entry in entries:
             known = {id_ for (id_,) in db.execute("SELECT caller_id FROM call WHERE callee_id = ?", (entry,))}
             derived.calls(
                 (within, entry, Evidence.DIRECT, file_id, line, col, "")
-                for within, file_id, line, col, _ in uses
+                for within, file_id, line, col in uses
                 if within not in known
             )
     callbacks = db.execute(

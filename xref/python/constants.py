@@ -41,14 +41,15 @@ class Constants(Evaluation[Scope]):
         self._parents: dict[int, ast.AST] = {}
         self._scopes: dict[int, Scope] = {}
 
-    def texts(self, node: ast.expr, scope: Scope) -> list[Text]:
-        """All strings that `node`, which stands in `scope`, can be; none when one of them is not known."""
+    def texts(self, node: ast.expr, scope: Scope, *, callers: bool = True) -> list[Text]:
+        """All strings that `node`, which stands in `scope`, can be; none when one of them is not known. `callers`:
+        whether a parameter stands for what the calls in the file give."""
         if isinstance(node, ast.Constant):
             return [Text(node.value, node.lineno)] if isinstance(node.value, str) else []
         scope = self._scope_of(node)
         found: dict[str, Text] = {}
         try:
-            for environment in self._environments(node, 0):
+            for environment in self._environments(node, 0 if callers else _MAX_HELPERS):
                 value = self.value(node, environment.values, scope)
                 if not isinstance(value, str):
                     return []
@@ -167,7 +168,12 @@ class Constants(Evaluation[Scope]):
             for outer in ast.walk(self._root):
                 for inner in ast.iter_child_nodes(outer):
                     self._parents[id(inner)] = outer
-        return self._parents.get(id(node))
+                if isinstance(outer, (*FUNCTION_NODES, ast.ClassDef)):
+                    around = self._parents[id(outer)]
+                    for decorator in outer.decorator_list:  # evaluated where the function is defined, not in it
+                        self._parents[id(decorator)] = around
+        known = self._parents.get(id(node))
+        return self._parent(node.left) if known is None and isinstance(node, ast.BinOp) else known  # made of `x += y`
 
     def _scope_of(self, node: ast.AST) -> Scope:
         if not self._scopes:

@@ -11,6 +11,7 @@ from functools import partial
 from xref.model import Evidence, Id, KeyDef, Unresolved, shorten
 from xref.python.constants import Constants
 from xref.python.context import FileContext
+from xref.python.coped import Coped
 from xref.python.declarations import FUNCTION_NODES
 from xref.python.names import Target
 from xref.python.visitors import Visitors
@@ -32,7 +33,7 @@ from xref.registry import (
     python_types,
 )
 from xref.registry.bindings import CALL, CONSTRUCTOR
-from xref.registry.python_site import PYTHON, KeyFacts, Site, among, literal, literal_prefix
+from xref.registry.python_site import PYTHON, KeyFacts, Site, among
 
 _MECHANISMS = (
     python_ffi.key_facts,
@@ -66,6 +67,7 @@ class KeyCollector:
         root = context.source.tree
         assert root is not None
         self._constants = Constants(context.tree, context.walk, context.resolver, root)
+        self._coped = Coped(root)
         self._called: set[int] = set()
         self._constructing: set[int] = set()
         self._decorated: dict[int, tuple[Id, str]] = {}
@@ -215,6 +217,8 @@ class KeyCollector:
             name, call, self._decorated.get(id(node)), scope.symbol, id(node) in self._called, line, column,
             self._context.position, lambda expr: self._symbol(expr, scope), lambda expr: self._values(expr, scope),
             wrapper, body=lambda expr: self._body(expr, scope), texts=lambda expr: self._constants.texts(expr, scope),
+            own_texts=lambda expr: self._constants.texts(expr, scope, callers=False),
+            coped=self._coped.look_up(node),
         )  # fmt: skip
 
     def _alias(self, target: Target) -> Target:
@@ -278,16 +282,12 @@ class KeyCollector:
         module = context.resolver.resolve(call.args[0], scope)
         if module is None or module.kind != "module" or module.module not in context.tree.ffi:
             return
-        name = literal(call.args[1])
-        optional = _BY_NAME[builtin] or len(call.args) > 2
-        if name is not None:
-            found = context.tree.member(module.module, name)
-            if found is None or found.kind != "ffi":
-                return
-            keys = [found.name]
-        else:
-            prefix = literal_prefix(call.args[1])
-            keys = [f"{namespace}.{prefix}*" for namespace in context.tree.ffi[module.module]]
+        optional = _BY_NAME[builtin] or len(call.args) > 2 or self._coped.attribute(call)
+        names = self._site("", call.func, call, scope).names(call.args[1]) or ["*"]
+        found = [context.tree.member(module.module, name) for name in names if not name.endswith("*")]
+        keys = [target.name for target in found if target is not None and target.kind == "ffi"]
+        open_ended = [name for name in names if name.endswith("*")]
+        keys += [f"{namespace}.{name}" for name in open_ended for namespace in context.tree.ffi[module.module]]
         line, column = context.position(call.args[1])
         called = id(call) in self._called
         for key in keys:
@@ -305,8 +305,11 @@ class KeyCollector:
                 line, column = context.position(node)
                 called = id(node) in self._called
                 binding = CONSTRUCTOR if id(node) in self._constructing else CALL
+                optional = self._coped.attribute(node)
                 self._facts.uses.append(
-                    python_ffi.attribute_use(target.name, line, column, scope.symbol, called=called, binding=binding)
+                    python_ffi.attribute_use(
+                        target.name, line, column, scope.symbol, called=called, optional=optional, binding=binding
+                    )
                 )
         for item in context.walk.imports:
             if item.name in ("", "*"):
@@ -319,36 +322,36 @@ class KeyCollector:
                 self._facts.uses.append(use)
 
     def _stored_functions(self) -> None:
-        """`f = get_global_func("n")` or `f = _ffi_api.n`, the name's only assignment: each `f(...)` runs the key."""
+        """`f = get_global_func("n")` or `f = _ffi_api.n`: each `f(...)` runs one of the keys that the name is given."""
         context = self._context
-        stored: dict[tuple[int, str], tuple[list[str], bool]] = {}
+        stored: dict[tuple[int, str], list[tuple[str, bool]]] = {}
         for scope in context.walk.scopes:
             for name, values in scope.stores.items():
-                keys = self._stored_keys(values[0], scope) if len(values) == 1 and values[0] is not None else None
-                if keys is not None and keys[0]:
-                    stored[id(scope), name] = keys
+                keys = [key for value in values if value is not None for key in self._stored_keys(value, scope)]
+                if keys:
+                    stored[id(scope), name] = list(dict.fromkeys(keys))
         if not stored:
             return
         for call, scope in context.walk.calls:
             if not isinstance(call.func, ast.Name):
                 continue
             _, owner = context.resolver.binding(call.func.id, scope)
-            known = stored.get((id(owner), call.func.id)) if owner is not None else None
-            if known:
-                looked_up, optional = known
+            for key, optional in stored.get((id(owner), call.func.id), ()) if owner is not None else ():
                 line, column = context.position(call.func)
-                for key in looked_up:
-                    use = python_ffi.attribute_use(key, line, column, scope.symbol, called=True, optional=optional)
-                    self._facts.uses.append(use)
+                use = python_ffi.attribute_use(key, line, column, scope.symbol, called=True, optional=optional)
+                self._facts.uses.append(use)
 
-    def _stored_keys(self, value: ast.expr, scope: Scope) -> tuple[list[str], bool] | None:
+    def _stored_keys(self, value: ast.expr, scope: Scope) -> list[tuple[str, bool]]:
         """The keys, or prefixes of keys (`target.build.*`), that the value looks up, and whether there may be none."""
+        if isinstance(value, ast.IfExp):
+            return self._stored_keys(value.body, scope) + self._stored_keys(value.orelse, scope)
         if isinstance(value, ast.Attribute):
             target = self._context.resolver.resolve(value, scope)
-            return ([target.name], False) if target is not None and target.kind == "ffi" else None
+            found = target is not None and target.kind == "ffi"
+            return [(target.name, self._coped.attribute(value))] if target is not None and found else []
         if isinstance(value, ast.Call):
             target = self._context.resolver.resolve(value.func, scope)
             if target is not None and among(target.dotted, python_ffi.GET_FORMS) and value.args:
-                names = python_ffi.names_of(self._values(value.args[0], scope))
-                return names, python_ffi.allows_missing(value)
-        return None
+                optional = python_ffi.allows_missing(value) or self._coped.look_up(value)
+                return [(name, optional) for name in self._site("", value.func, value, scope).names(value.args[0])]
+        return []

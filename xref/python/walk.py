@@ -19,6 +19,8 @@ Binding = tuple[str, str, str]
 
 LOCAL: Binding = ("local", "", "")
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_MOST_VALUES = 8
+"""Of a string that `+=` makes longer, in branches."""
 _LEAVES = (ast.expr_context, ast.operator, ast.cmpop, ast.unaryop, ast.boolop, ast.Constant, ast.Pass)
 
 
@@ -37,6 +39,8 @@ class Scope:
     bindings: dict[str, Binding] = field(default_factory=dict)
     outer_names: set[str] = field(default_factory=set)
     stores: dict[str, list[ast.expr | None]] = field(default_factory=dict)
+    depths: dict[str, int] = field(default_factory=dict)
+    """How far the outermost assignment to a name is indented."""
 
     def bind(self, name: str, binding: Binding) -> None:
         """Note that the scope binds `name`; a definition or an import counts for more than an assignment."""
@@ -123,6 +127,7 @@ class Walk:
             ast.Subscript: self._subscript,
             ast.Assign: self._assign,
             ast.AnnAssign: self._ann_assign,
+            ast.AugAssign: self._aug_assign,
             ast.NamedExpr: self._named,
             **dict.fromkeys(FUNCTION_NODES, self._function),
             ast.Lambda: self._lambda,
@@ -184,6 +189,7 @@ class Walk:
         for target in node.targets:
             if isinstance(target, ast.Name):
                 scope.stores.setdefault(target.id, []).append(node.value)
+                scope.depths[target.id] = min(node.col_offset, scope.depths.get(target.id, node.col_offset))
         self._children(node, scope, Role.READ)
 
     def _ann_assign(self, node: ast.AnnAssign, scope: Scope, _role: Role) -> None:
@@ -193,7 +199,19 @@ class Walk:
         self._push(node.annotation, scope, Role.ANNOTATION)
         self._push(node.target, scope, Role.READ)
 
+    def _aug_assign(self, node: ast.AugAssign, scope: Scope, _role: Role) -> None:
+        """`name += x` in the block of `name = y`, or around it, leaves `y + x`; deeper in, `y` may remain."""
+        if isinstance(node.target, ast.Name) and (known := scope.stores.get(node.target.id)):
+            sums: list[ast.expr | None] = [
+                ast.copy_location(ast.BinOp(value, node.op, node.value), value) if value is not None else None
+                for value in known
+            ]
+            deeper = node.col_offset > scope.depths.get(node.target.id, 0)
+            scope.stores[node.target.id] = [*known, *sums][:_MOST_VALUES] if deeper else sums
+        self._children(node, scope, Role.READ)
+
     def _named(self, node: ast.NamedExpr, scope: Scope, _role: Role) -> None:
+        scope.function().stores.setdefault(node.target.id, []).append(node.value)
         self._push(node.value, scope, Role.READ)
         self._push(node.target, scope.function(), Role.READ)
 

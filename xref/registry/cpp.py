@@ -54,6 +54,6 @@ class CppRegistries:
     def finish(self, walk: Walk, root: CXCursor) -> None:
         """Record what needs the whole unit: look-ups; registrations that are computed or did not compile."""
         cpp_look_ups.finish(walk, root)
-        if walk.computed:
-            cpp_tables.finish(walk, root, cpp_ops.COMPUTED)
+        if cpp_tables.is_needed(walk):
+            cpp_tables.finish(walk, root, cpp_ops.COMPUTED + cpp_ffi.COMPUTED)
         cpp_uncompiled.finish(walk, root)

@@ -79,7 +79,8 @@ class _OutOfSteps(Exception):  # noqa: N818
 
 
 class Evaluator:
-    """`special` gives calls a meaning that the language does not; `row` is the table's entry that a loop is at."""
+    """`special` gives calls a meaning that the language does not; `row` is the entry of a table that a loop is at, else
+    the call of a helper."""
 
     def __init__(self) -> None:
         self.row: CXCursor | None = None
@@ -325,6 +326,7 @@ class Evaluator:
         name = text(library.clang_getCursorSpelling(call))
         if callee.kind in (kinds.CONSTRUCTOR, kinds.CONVERSION):
             given = self.arguments(call, environment) or [self.receiver(call, environment)]
+            self._enter(call, given)  # a constructor may register
             return given[0] if len(given) == 1 else given
         if name == "operator()":
             first = expressions(call)
@@ -344,8 +346,19 @@ class Evaluator:
                 return _apply(_STRING_METHODS[name], owner, *given)
         if name in ("move", "forward") and len(given) == 1:
             return given[0]
-        definition = library.clang_getCursorDefinition(callee)
-        return self._invoke(definition, given, {}) if definition.decl else UNKNOWN
+        return self._enter(call, given)
+
+    def _enter(self, call: CXCursor, given: list[Value]) -> Value:
+        """What the called function's body gives, where the unit holds it."""
+        definition = load().clang_getCursorDefinition(load().clang_getCursorReferenced(call))
+        if not definition.decl:
+            return UNKNOWN
+        outer = self.row
+        if outer is None:
+            self.row = call  # what a helper registers, its caller decides
+        result = self._invoke(definition, given, {})
+        self.row = outer
+        return result
 
     def _close(self, closure: Value, given: list[Value]) -> Value:
         if not isinstance(closure, Closure):

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from xref.cpp import kinds
 from xref.cpp.clang import CXCursor, children, load
 from xref.model import KeyDef, KeyUse
-from xref.registry.cpp_look_ups import names_of, note_forward
+from xref.registry.cpp_look_ups import names_of, note_extended, note_forward
+from xref.registry.cpp_tables import Registration
 from xref.registry.cpp_values import Found, argument, function_of, string_of
 
 if TYPE_CHECKING:
@@ -70,12 +71,18 @@ LOOK_UPS = {
     "tvm::EnvFunc::Get": LookUp(0, False, "-"),
     "tvm::relax::ExternFunc::ExternFunc": LookUp(0, True, "-", calls=False),
 }
+APPENDING = frozenset({"operator+=", "append"})
+"""Methods that make a string longer."""
+COMPUTED = tuple(Registration(REGISTRY, method, form.name, runs=form.target) for method, form in DEFINITIONS.items())
+"""Registrations whose names loops and helpers put together."""
 NAMES = frozenset(form.rsplit("::", 1)[1] for form in (*DEFINITIONS, *OPENERS, *BODIES, *LOOK_UPS))
 """The methods' last names: a cheap first look at a call."""
 
 
 def on_call(walk: Walk, call: CXCursor, callee: Declaration) -> None:
     """Record the key that this call defines or looks up, if any."""
+    if callee.name in APPENDING:
+        note_extended(walk, call)
     if callee.name not in NAMES:
         return
     qualname = callee.qualname
@@ -114,12 +121,12 @@ def _define(
     walk: Walk, call: CXCursor, name_cursor: CXCursor | None, target_cursor: CXCursor | None, method: str
 ) -> None:
     name = string_of(name_cursor)
-    file, line, col = walk.position(name_cursor if name_cursor is not None else call)
+    file, line, _ = walk.position(name_cursor if name_cursor is not None else call)
     facts = walk.facts.get(file)
     if facts is None:
         return
     if name is None or name.endswith("*"):
-        walk.note_unreadable(file, line, col, call, f"name of a registered {REGISTRY} key is not a constant")
+        walk.note_computed(call, f"name of a registered {REGISTRY} key is not a constant")
         return
     found = function_of(walk, target_cursor, name) if target_cursor is not None else Found(None, "no body")
     if found.target is not None:

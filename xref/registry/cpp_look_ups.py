@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from xref.cpp import kinds
 from xref.cpp.clang import RECURSE, VISITOR, CXCursor, children, file_location, load
 from xref.model import Id, KeyUse
+from xref.registry.cpp_record import expressions, initialiser
 from xref.registry.cpp_values import argument, string_of
 
 if TYPE_CHECKING:
@@ -39,8 +40,13 @@ def names_of(walk: Walk, cursor: CXCursor | None) -> list[str]:
     plain = _plain(cursor)
     if plain is not None and plain.kind == kinds.CONDITIONAL:
         return list(dict.fromkeys(name for branch in children(plain)[1:] for name in names_of(walk, branch)))
+    if plain is not None and plain.kind == kinds.SUBSCRIPT:
+        return _entries(plain)
     whole = string_of(cursor, variables=True)
     variable = _variable(cursor)
+    more = walk.extended.get(variable.decl or 0) if variable is not None else None
+    if more and whole is not None:
+        return _extended(whole, more)
     values = [*walk.assigned.get(variable.decl or 0, ())] if variable is not None else []
     if values:
         known = [string_of(value, variables=True) for value in values]
@@ -48,6 +54,37 @@ def names_of(walk: Walk, cursor: CXCursor | None) -> list[str]:
     if whole is None and cursor is not None:
         whole = _returned(cursor)
     return [whole] if whole else []
+
+
+def _entries(subscript: CXCursor) -> list[str]:
+    """All strings of the table that `table[i]` reads; none when one is not known."""
+    table = _variable(children(subscript)[0])
+    values = initialiser(table) if table is not None else None
+    rows = expressions(values) if values is not None and values.kind == kinds.INIT_LIST_EXPR else []
+    known = [string_of(row) for row in rows]
+    return [name for name in known if name] if None not in known else []
+
+
+def note_extended(walk: Walk, call: CXCursor) -> None:
+    """Remember `name += x` and `name.append(x)`."""
+    owner = children(call)[:1]
+    if owner and owner[0].kind == kinds.MEMBER_REF_EXPR:
+        owner = children(owner[0])[:1]
+    variable = _variable(owner[0]) if owner else None
+    value = argument(call, load().clang_Cursor_getNumArguments(call) - 1)
+    if variable is not None and variable.kind == kinds.VARIABLE and value is not None:
+        walk.extended.setdefault(variable.decl or 0, []).append(value)
+
+
+def _extended(begin: str, parts: list[CXCursor]) -> list[str]:
+    """What a string may be to which something is appended, perhaps: once a part is not known, all that is a prefix."""
+    names = [begin]
+    for part in parts:
+        added = string_of(part, variables=True)
+        if names[-1].endswith("*") or added is None or added.endswith("*"):
+            return [names[-1].removesuffix("*") + (added or "*" if not names[-1].endswith("*") else "*")]
+        names.append(names[-1] + added)
+    return names
 
 
 def _plain(cursor: CXCursor | None) -> CXCursor | None:

@@ -26,6 +26,10 @@ ATTRIBUTE = "op_attr"
 TYPE_RELATION = "TypeRelation"
 """The attribute under which `add_type_rel` (Relay, to v0.19) is filed: the function that infers the operator's type."""
 
+TYPE_RELATION_PREFIX = "tvm.relay.type_relation."
+"""`add_type_rel("Identity", f)` also registers the FFI function of this prefix (`OpRegEntry::add_type_rel`,
+include/tvm/ir/op.h), once for all operators that name it."""
+
 OPENER = "tvm::OpRegEntry::RegisterOrGet"
 SETTERS = {"tvm::OpRegEntry::set_attr": "", "tvm::OpRegEntry::add_type_rel": TYPE_RELATION}
 """Methods that give an attribute as (name, value) -> the attribute's name, where the first argument is not it."""
@@ -104,6 +108,11 @@ def _set(walk: Walk, call: CXCursor, attribute: str) -> None:
     if operator is None or name is None or name_cursor is None:
         return  # a name that is computed: see `registrations`
     record_attribute(walk, f"{operator}:{name}", name_cursor, argument(call, 1))
+    relation = constant(name_cursor) if attribute == TYPE_RELATION else None
+    if relation is not None:
+        found = function_of(walk, argument(call, 1), f"{operator}:{name}").target
+        runs = found if found is not None and found.is_function else None
+        define(walk, "ffi", TYPE_RELATION_PREFIX + relation, name_cursor, runs, "add_type_rel")
 
 
 def record_attribute(walk: Walk, key: str, place: CXCursor, value: CXCursor | None) -> None:

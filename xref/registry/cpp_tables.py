@@ -8,11 +8,12 @@ under an unknown name is a row in `unresolved`.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from xref.cpp import kinds
 from xref.cpp.clang import CXCursor, children, load, text
-from xref.registry.cpp_evaluate import UNKNOWN, Evaluator, Value
+from xref.registry.cpp_evaluate import UNKNOWN, Closure, Evaluator, Value
 from xref.registry.cpp_record import callee_of, constant, define
 from xref.registry.cpp_values import argument, function_of
 
@@ -20,19 +21,25 @@ if TYPE_CHECKING:
     from xref.cpp.names import Declaration
     from xref.cpp.walk import Walk
 
+_PER_TYPE = re.compile(rb"\btemplate\s*<[^;{]*\{[^}]*\bdef(?:_packed|_method)?\s*\(")
+"""A template whose body registers: `template <typename T> void Register() { GlobalDef().def(Name<T>::value, ..); }`."""
 STATIC_INIT_PREFIX = "__TVMFFIStaticInitFunc"
+_LONGEST = 120
+"""Of a note."""
 _CONTAINERS = (kinds.NAMESPACE, *kinds.TRANSPARENT)
 
 
 class Registration(NamedTuple):
     """A registry that a chain of calls fills: `opener` (a qualified name) takes the key as argument `name`, each of
-    `setters` gives it an attribute, filed in `attributes` as "<key>:<attribute>"."""
+    `setters` gives it an attribute, filed in `attributes` as "<key>:<attribute>". `runs`: the opener's argument that is
+    the function to run, -1 where there is none."""
 
     registry: str
     opener: str
     name: int
-    attributes: str
-    setters: tuple[str, ...]
+    attributes: str = ""
+    setters: tuple[str, ...] = ()
+    runs: int = -1
 
 
 class Entry(NamedTuple):
@@ -45,8 +52,13 @@ class Entry(NamedTuple):
     """Whether the name stands in the registering call, so that it was recorded when the walk met it."""
 
 
+def is_needed(walk: Walk) -> bool:
+    """Whether the unit registers what its literals do not tell: a computed name, or a template that registers."""
+    return bool(walk.computed) or any(_PER_TYPE.search(walk.source_of(path)) for path in walk.facts)
+
+
 def finish(walk: Walk, root: CXCursor, forms: tuple[Registration, ...]) -> None:
-    """Evaluate the code of the unit that runs at load time, when the walk met a computed name in it."""
+    """Evaluate the code of the unit that runs at load time."""
     evaluator = TableEvaluator(walk, forms)
     pending = [root]
     while pending:
@@ -88,17 +100,38 @@ class TableEvaluator(Evaluator):
         return receiver
 
     def _open(self, form: Registration, call: CXCursor, environment: dict[int, Value]) -> Entry:
+        self.receiver(call, environment)  # what the chain did before
         cursor = argument(call, form.name)
         name = self.value(cursor, environment) if cursor is not None else UNKNOWN
-        is_literal = constant(cursor) is not None
+        is_literal = constant(cursor) is not None and self._is_met(form.registry, name, call)
         place = self.row if self.row is not None else cursor if cursor is not None else call
         if not is_literal:
             self._walk.computed.pop(self._walk.token(call), None)
             if isinstance(name, str):
-                define(self._walk, form.registry, name, place, note=f"computed: {self._text(call)}")
+                runs = self._function(form, name, call, environment)
+                define(self._walk, form.registry, name, place, runs, note=f"computed: {self._text(call)}"[:_LONGEST])
             else:
                 self._unknown(form.registry, call)
         return Entry(form, name, place, is_literal)
+
+    def _is_met(self, registry: str, name: Value, call: CXCursor) -> bool:
+        """Whether the walk recorded the registration: it does not enter the instances of a template."""
+        facts = self._walk.facts.get(self._walk.position(call)[0])
+        return facts is None or any(d.name == name and d.registry == registry for d in facts.key_defs)
+
+    def _function(
+        self, form: Registration, name: str, call: CXCursor, environment: dict[int, Value]
+    ) -> Declaration | None:
+        """What the key runs: a value of the table or of the helper's caller, or what the call itself names."""
+        cursor = argument(call, form.runs) if form.runs >= 0 else None
+        if cursor is None:
+            return None
+        value = self.value(cursor, environment)
+        if isinstance(value, Closure):
+            return self._walk.declare_lambda(value.cursor, name)
+        if isinstance(value, CXCursor):
+            return self._walk.declarations.of(value)
+        return function_of(self._walk, cursor, name).target
 
     def _set(self, entry: Entry, call: CXCursor, environment: dict[int, Value]) -> None:
         cursor, value = argument(call, 0), argument(call, 1)

@@ -55,7 +55,7 @@ def string_of(cursor: CXCursor | None, depth: int = 0, variables: bool = False) 
         return _joined([argument(cursor, 0), argument(cursor, 1)], depth, variables)
     if kind == kinds.BINARY_OPERATOR:
         return _joined(children(cursor)[:2], depth, variables)
-    if kind not in kinds.EXPRESSIONS or kind == kinds.LAMBDA_EXPR:
+    if kind not in kinds.EXPRESSIONS or kind in (kinds.LAMBDA_EXPR, kinds.SUBSCRIPT):
         return None
     if kind == kinds.CALL_EXPR:
         # a constructor or conversion around the string, else a function that could return anything
@@ -133,20 +133,15 @@ def function_of(walk: Walk, cursor: CXCursor | None, purpose: str, depth: int = 
     if kind == kinds.LAMBDA_EXPR:
         return Found(walk.declare_lambda(cursor, purpose), "")
     if kind in (kinds.DECL_REF_EXPR, kinds.MEMBER_REF_EXPR):
-        referenced = library.clang_getCursorReferenced(cursor)
-        values = walk.variable_values.get(referenced.decl)
-        if values:
-            return Found(values[-1], "", walk.token(cursor))
-        target = walk.declarations.of(referenced)
-        if target is not None and target.is_function:
-            return Found(target, "", walk.token(cursor))
-        if target is not None:
-            return Found(target, f"the function that the {target.symbol_kind} {target.name} holds", walk.token(cursor))
+        named = _named(walk, cursor, purpose, depth)
+        if named is not None:
+            return named
     if kind == kinds.OVERLOADED_REF and library.clang_getNumOverloadedDecls(cursor) == 1:
         return Found(walk.declarations.of(library.clang_getOverloadedDecl(cursor, 0)), "", walk.token(cursor))
     if kind == kinds.CALL_EXPR:
         callee = walk.declarations.of(library.clang_getCursorReferenced(cursor))
-        if callee is not None and callee.symbol_kind not in ("constructor", "conversion"):
+        is_made = library.clang_getCursorReferenced(cursor).kind in (kinds.CONSTRUCTOR, kinds.CONVERSION)
+        if callee is not None and not is_made:
             inner = _wrapped(walk, cursor, callee, purpose, depth)
             return inner if inner.target is not None else Found(callee, f"the function that {callee.name} returns")
     for child in children(cursor):
@@ -154,7 +149,49 @@ def function_of(walk: Walk, cursor: CXCursor | None, purpose: str, depth: int = 
             found = function_of(walk, child, purpose, depth + 1)
             if found.target is not None:
                 return found
+    operator = _call_operator(walk, cursor)
+    if operator is not None:
+        return Found(operator, f"an object of {operator.qualname.rpartition('::')[0]}")
     return Found(None, "the registered expression is not a function that xref can name")
+
+
+def _named(walk: Walk, cursor: CXCursor, purpose: str, depth: int) -> Found | None:
+    """The function, or what the variable holds, that an expression names."""
+    referenced = load().clang_getCursorReferenced(cursor)
+    token = walk.token(cursor)
+    values = walk.variable_values.get(referenced.decl)
+    if values:
+        return Found(values[-1], "", token)
+    target = walk.declarations.of(referenced)
+    if target is None or target.is_function:
+        return Found(target, "", token) if target is not None else None
+    held = _held(walk, referenced, purpose, depth)
+    unknown = Found(target, f"the function that the {target.symbol_kind} {target.name} holds", token)
+    return held if held is not None else unknown
+
+
+def _held(walk: Walk, variable: CXCursor, purpose: str, depth: int) -> Found | None:
+    """The function that a variable is initialised with, when nothing else is assigned to it."""
+    if variable.kind != kinds.VARIABLE or walk.assigned.get(variable.decl):
+        return None
+    definition = load().clang_getCursorDefinition(variable)
+    values = [c for c in children(definition if definition.decl else variable) if c.kind in kinds.EXPRESSIONS]
+    found = function_of(walk, values[-1], purpose, depth + 1) if values else None
+    if found is None or found.target is None or not found.target.is_function:
+        operator = _call_operator(walk, variable)
+        return Found(operator, f"the object {text(load().clang_getCursorSpelling(variable))}") if operator else None
+    return found
+
+
+def _call_operator(walk: Walk, cursor: CXCursor) -> Declaration | None:
+    """`operator()` of the object that the expression or variable is, when its class defines one: not that of a class
+    template, which runs whatever it holds (std::function, TypedFunction)."""
+    library = load()
+    made = library.clang_getTypeDeclaration(library.clang_getCursorType(cursor))
+    is_plain = made.kind in (kinds.STRUCT, kinds.CLASS) and not library.clang_getSpecializedCursorTemplate(made).decl
+    methods = [c for c in children(made) if c.kind == kinds.METHOD] if is_plain else []
+    found = [c for c in methods if text(library.clang_getCursorSpelling(c)) == "operator()"]
+    return walk.declarations.of(found[0]) if len(found) == 1 else None
 
 
 def _wrapped(walk: Walk, call: CXCursor, callee: Declaration, purpose: str, depth: int) -> Found:

@@ -11,7 +11,7 @@ import ast
 
 from xref.model import KeyDef, KeyUse
 from xref.registry.bindings import CALL
-from xref.registry.python_site import PYTHON, KeyFacts, Site, among, is_true, literal, literal_prefix
+from xref.registry.python_site import PYTHON, KeyFacts, Site, among, is_true, literal
 
 REGISTRY = "ffi"
 _OLD = ("tvm", "tvm._ffi", "tvm._ffi.registry")  # to v0.20
@@ -62,40 +62,22 @@ def _look_up(site: Site, facts: KeyFacts) -> None:
     argument = site.argument(0, "name")
     if argument is None:
         return
-    optional = is_true(site.argument(1, "allow_missing"))
+    optional = site.coped or is_true(site.argument(1, "allow_missing"))
     line, column = site.position(argument)
-    for name in names_of(site.values(argument)):
+    for name in site.names(argument):
         binding = CALL if site.called else ""
         facts.uses.append(KeyUse(REGISTRY, name, PYTHON, line, column, site.within, site.called, optional, binding))
 
 
-def names_of(values: list[ast.expr]) -> list[str]:
-    """The names that expressions give, with a final `*` where one goes on at run time."""
-    names = []
-    for value in values:
-        name = literal(value)
-        prefix = literal_prefix(value) if name is None else ""
-        if name is not None or prefix:
-            names.append(name if name is not None else f"{prefix}*")
-    return names
-
-
 def _register(site: Site, facts: KeyFacts) -> None:
-    first = site.argument(0, "func_name")
-    name = literal(first)
-    function = site.argument(1, "f")
-    note = ""
-    if name is None and site.call is not None and first is not None:
-        prefix = literal_prefix(first)
-        if site.decorated is None and function is None and site.symbol(first) is not None:
-            name, function = ast.unparse(first).rpartition(".")[2], first  # register_func(f): under f's own name
-        elif prefix:
-            name, note = f"{prefix}*", f"the name is computed: {ast.unparse(first)}"
-        else:
-            return
-    if name is None and site.decorated is not None:
-        name = site.decorated[1]
-    if name is None:
+    """`register_func("n", f)`, `@register_func("n")`, `register_func("n")(f)`; without a name it is the function's."""
+    first, function = site.argument(0, "func_name"), site.argument(1, "f")
+    names = site.texts(first) if first is not None else []
+    by_itself = site.decorated is None and function is None and first is not None and not names
+    if by_itself and first is not None and site.symbol(first) is not None:
+        facts.definitions.append(
+            KeyDef(REGISTRY, ast.unparse(first).rpartition(".")[2], PYTHON, site.line, site.symbol(first))
+        )
         return
     if site.decorated is not None:
         symbol = site.decorated[0]
@@ -103,7 +85,22 @@ def _register(site: Site, facts: KeyFacts) -> None:
         symbol = site.symbol(function) or site.within
     else:
         return
-    facts.definitions.append(KeyDef(REGISTRY, name, PYTHON, site.line, symbol, "", note))
+    if first is None:
+        if site.decorated is not None:
+            facts.definitions.append(KeyDef(REGISTRY, site.decorated[1], PYTHON, site.line, symbol))
+        return
+    is_here = len(names) == 1 and first is not None and bool(site.own_texts(first))
+    for name in names:
+        line = site.line if is_here else name.line  # else a loop's row, or the call of a helper
+        facts.definitions.append(KeyDef(REGISTRY, name.text, PYTHON, line, symbol))
+    if names:
+        return
+    prefixes = [prefix for prefix in map(site.prefix, site.values(first)) if prefix]
+    note = f"the name is computed: {ast.unparse(first)}"
+    for prefix in dict.fromkeys(prefixes):
+        facts.definitions.append(KeyDef(REGISTRY, f"{prefix}*", PYTHON, site.line, symbol, "", note))
+    if not prefixes:
+        facts.unreadable.append((first, site.within, f"name of a registered {REGISTRY} key is known only at run time"))
 
 
 def allows_missing(call: ast.Call) -> bool:

@@ -83,10 +83,9 @@ def key_facts(site: Site, facts: KeyFacts) -> None:
     if form is None or not among(site.name, {site.name.rpartition(".")[2]: form[1]}):
         return
     argument = site.argument(form[0], "func_name") or site.argument(form[0], "global_symbol")
-    for value in site.values(argument) if argument is not None else ():
-        name = literal(value)
-        if name:
-            line, column = site.position(argument or value)
+    for name in site.names(argument) if argument is not None else ():
+        if argument is not None and not name.endswith("*"):
+            line, column = site.position(argument)
             facts.uses.append(KeyUse(REGISTRY, name, PYTHON, line, column, site.within, calls=False, optional=True))
 
 
@@ -94,12 +93,8 @@ def passed_on(forwards: list[tuple[str, int, str, bool]], site: Site, facts: Key
     """Add the keys that `site` names by calling a function with `forwards`."""
     for parameter, position, prefix, optional in forwards:
         argument = site.argument(position, parameter)
-        for value in site.values(argument) if argument is not None else ():
-            name = literal(value)
-            if name is None:
-                begin = literal_prefix(value)
-                name = f"{begin}*" if begin else None
-            if name:
-                line, column = site.position(argument or value)
-                use = KeyUse(REGISTRY, prefix + name, PYTHON, line, column, site.within, site.called, optional)
-                facts.uses.append(use)
+        for name in site.names(argument) if argument is not None else ():
+            assert argument is not None
+            line, column = site.position(argument)
+            use = KeyUse(REGISTRY, prefix + name, PYTHON, line, column, site.within, site.called, optional)
+            facts.uses.append(use)

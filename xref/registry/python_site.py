@@ -51,7 +51,8 @@ class Site:
     that a variable is assigned, the branches of a conditional, else itself. `wrapper`: the type-key prefix of a
     wrapping decorator. `setter`: how the callee sets an attribute of an operator (xref.registry.python_ops). `body`:
     the function of the file, or the only value of the variable, that an expression names. `texts`: all strings that an
-    expression can be, none when one of them is unknown (xref.python.constants).
+    expression can be, none when one of them is unknown (xref.python.constants); `own_texts`: likewise, but what callers
+    give for a parameter counts as unknown. `coped`: whether a handler around the call copes with a missing name.
     """
 
     name: str
@@ -68,6 +69,8 @@ class Site:
     setter: Setter | None = None
     body: Callable[[ast.expr], ast.AST | None] = lambda _: None
     texts: Callable[[ast.expr], list[Text]] = lambda _: []
+    own_texts: Callable[[ast.expr], list[Text]] = lambda _: []
+    coped: bool = False
 
     def argument(self, position: int, keyword: str = "") -> ast.expr | None:
         """The argument at `position`, or passed as `keyword`; None when absent or hidden behind `*args`."""
@@ -79,6 +82,31 @@ class Site:
             if at == position:
                 return argument
         return next((k.value for k in self.call.keywords if keyword and k.arg == keyword), None)
+
+    def names(self, argument: ast.expr) -> list[str]:
+        """The names that an argument may be, with a final `*` where one goes on at run time."""
+        names: list[str] = []
+        for value in self.values(argument):
+            known = [text.text for text in self.own_texts(value)]
+            prefix = self.prefix(value) if not known else ""
+            names += known or ([f"{prefix}*"] if prefix else [])
+        return list(dict.fromkeys(names))
+
+    def prefix(self, node: ast.expr) -> str:
+        """The beginning of a string that is completed at run time; it may be a constant's (`PREFIX + name`)."""
+        begin = literal_prefix(node)
+        if begin:
+            return begin
+        first = node.left if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) else None
+        if isinstance(node, ast.JoinedStr) and node.values and isinstance(node.values[0], ast.FormattedValue):
+            first = node.values[0].value
+        known = self.own_texts(first) if first is not None else []
+        if first is None or len(known) != 1:
+            return self.prefix(first) if isinstance(first, ast.BinOp) else ""
+        if isinstance(node, ast.JoinedStr):
+            return known[0].text + literal_prefix(ast.JoinedStr(node.values[1:]))
+        assert isinstance(node, ast.BinOp)
+        return known[0].text + literal_prefix(node.right)
 
 
 def among(name: str, forms: Mapping[str, tuple[str, ...]]) -> bool:

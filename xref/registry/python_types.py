@@ -28,7 +28,9 @@ def key_facts(site: Site, facts: KeyFacts) -> None:
     """Add the type key that `site` gives to a class."""
     if not among(site.name, FORMS) and not site.wrapper:
         return
-    key = literal(site.argument(0, "type_key"))
+    given = site.argument(0, "type_key")
+    known = site.texts(given) if given is not None else []
+    key = known[0].text if len(known) == 1 else None
     if site.decorated is not None:
         symbol, name = site.decorated
         if key is None and (site.call is None or not site.call.args):
@@ -44,6 +46,8 @@ def key_facts(site: Site, facts: KeyFacts) -> None:
         return
     if key is not None:
         facts.definitions.append(KeyDef(REGISTRY, key, PYTHON, site.line, symbol))
+    elif given is not None:
+        facts.unreadable.append((given, site.within, f"name of a registered {REGISTRY} key is known only at run time"))
 
 
 def wrapper_prefix(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:

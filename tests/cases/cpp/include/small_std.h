@@ -36,6 +36,7 @@ class string {
   string(const char* text);
   size_t size() const;
   size_t rfind(const string& text, size_t at) const;
+  string& operator+=(const string& text);
   string substr(size_t at, size_t count = -1) const;
 };
 string operator+(const string& left, const string& right);

@@ -11,7 +11,21 @@ import pytest
 from xref.link import keys as key_step
 from xref.link import link, overriders
 from xref.link.doubts import EXPECTED, TVM_HEADER, WHOLE_TREE
-from xref.model import Call, Evidence, FileFacts, KeyDef, KeyUse, Lang, Ref, Relation, Role, Status, Symbol, symbol_id
+from xref.model import (
+    AttributeRead,
+    Call,
+    Evidence,
+    FileFacts,
+    KeyDef,
+    KeyUse,
+    Lang,
+    Ref,
+    Relation,
+    Role,
+    Status,
+    Symbol,
+    symbol_id,
+)
 from xref.registry.types import RESERVED_BELOW_OBJECT
 from xref.store import IndexBuilder, open_index
 
@@ -365,3 +379,11 @@ def _python(kind: str, name: str, parent: str = "") -> Symbol:
 
 def _python_id(name: str) -> int:
     return symbol_id(f"py:{name}")
+
+
+def test_a_field_known_by_its_name_alone_may_be_another_library_s(tmp_path: Path) -> None:
+    """`node.op_type` of an ONNX node is not `AllReduceAttrs.op_type`, though no other type has such a field."""
+    facts = FileFacts("a.py", Lang.PYTHON, key_defs=[KeyDef("field", "relax.attrs.AllReduceAttrs.op_type", "cpp", 1)])
+    facts.attribute_reads = [AttributeRead("op_type", None, 5, 1, _id("user"))]
+    db = _linked(tmp_path / "x.db", facts)
+    assert db.execute("SELECT line, status FROM key_uses WHERE registry = 'field'").fetchall() == [(5, "optional")]

@@ -146,3 +146,15 @@ def test_a_look_up_of_an_ffi_function_is_a_use_of_its_key(tmp_path: Path) -> Non
         ("ffi.Array", 3, True, True),
         ("ffi.GetInvalidObject", 4, True, False),
     ]
+
+
+def test_what_an_imported_module_holds_is_a_function_as_python_knows_it(tmp_path: Path) -> None:
+    """`json.dumps` called from Cython and from Python is one symbol, and no module."""
+    (tmp_path / "m.pyx").write_text(
+        "import json\nimport os\ndef f(x):\n    os.path.join(x)\n    return json.dumps(x)\n"
+    )
+    facts = read(tmp_path, "m.pyx")["m.pyx"]
+    assert {(s.key, s.kind, s.qualname) for s in facts.externals} == {
+        ("py:json:dumps", "function", "json.dumps"),
+        ("py:os:path.join", "function", "os.path.join"),
+    }

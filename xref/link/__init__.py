@@ -8,13 +8,26 @@ from __future__ import annotations
 
 import sqlite3
 
-from xref.link import bindings, callbacks, constructions, dependents, dispatch, fields, flow, keys, overriders, types
+from xref.link import (
+    attributes,
+    bindings,
+    callbacks,
+    constructions,
+    dependents,
+    dispatch,
+    fields,
+    flow,
+    keys,
+    overriders,
+    types,
+)
 from xref.link.doubts import doubts
 from xref.link.step import Derived, Step, Touched
 
 STEPS: tuple[Step, ...] = (
     types.STEP,
     fields.STEP,
+    attributes.STEP,
     keys.STEP,
     bindings.STEP,
     constructions.STEP,

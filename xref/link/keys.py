@@ -88,10 +88,11 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
     _operators(derived)
     definitions = _Definitions(derived)
     uses = derived.db.execute(
-        "SELECT rowid, registry, name, file_id, line, col, in_symbol_id, calls, optional, status, candidates"
-        " FROM key_use"
+        "SELECT rowid, registry, name, file_id, line, col, in_symbol_id, calls, optional, status, candidates,"
+        " evidence FROM key_use"
     ).fetchall()
-    uses = [_settled(derived, definitions, *use) for use in uses]
+    by_name = {row for row, *_, evidence in uses if evidence == Evidence.NAME}
+    uses = [_settled(derived, definitions, *use) for *use, _ in uses]
     prefixes: dict[tuple[str, str], list[str]] = {}
     for row, registry, name, file_id, line, col, within, calls, optional, old_status in uses:
         if name.startswith("*:") or name.endswith("*"):
@@ -108,6 +109,8 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
         else:
             names = (name,)
             status = definitions.status(registry, name, optional=optional)
+        if row in by_name:
+            status = UseStatus.OPTIONAL  # another class, of any library, may have a field of this name
         if status != old_status:
             derived.db.execute("UPDATE key_use SET status = ? WHERE rowid = ?", (status, row))
         if calls and within is not None:

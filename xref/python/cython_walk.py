@@ -104,7 +104,8 @@ class _Walker:
             return "", "the callee is the result of another expression"
         what, value = self._resolve(node.obj, variables, hidden)
         if what == "external":
-            return "external", f"{value}.{node.attribute}" if ":" in value else f"{value}:{node.attribute}"
+            is_module = ":" not in value.removeprefix("py:")
+            return "external", f"{value}:{node.attribute}" if is_module else f"{value}.{node.attribute}"
         if what == "instance" or (what == "member" and self._module.kinds.get(value) == "class"):
             found = self._module.member(value, str(node.attribute))
             return ("member", found) if found else ("", "the class has no attribute of that name in this module")

@@ -121,7 +121,7 @@ class KeyCollector:
                     self._show(decoration.node, None, decoration.scope, target)
         self._attribute_uses()
         self._stored_functions()
-        context.facts.key_defs += self._facts.definitions
+        context.facts.key_defs += dict.fromkeys(self._facts.definitions)
         context.facts.key_uses += self._facts.uses
         own = context.tree.modules[context.walk.module]["setters"]
         setters = {context.walk.declarations.id_of(suffix) for suffix in own}

@@ -30,7 +30,9 @@ _CALL_HOOKS = (
     cpp_op_calls.on_call, cpp_functors.on_call, cpp_attrs.on_call,
 )  # fmt: skip
 _VARIABLE_HOOKS = (cpp_types.on_variable, cpp_ops.on_variable, cpp_attrs.on_variable)
-_FUNCTION_HOOKS = (cpp_members.on_function, cpp_c_functions.on_function, cpp_functors.on_function)
+_FUNCTION_HOOKS = (
+    cpp_members.on_function, cpp_c_functions.on_function, cpp_functors.on_function, cpp_attrs.on_function
+)  # fmt: skip
 
 
 class CppRegistries:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from xref.cpp import kinds
 from xref.cpp.clang import CXCursor, children
-from xref.registry.cpp_record import constant, define, use
-from xref.registry.cpp_values import argument
+from xref.registry.cpp_record import callee_of, constant, define, use
+from xref.registry.cpp_values import argument, function_of
 
 if TYPE_CHECKING:
     from xref.cpp.names import Declaration
@@ -59,22 +59,80 @@ def on_variable(walk: Walk, cursor: CXCursor, variable: Declaration) -> None:
 
 
 def on_call(walk: Walk, call: CXCursor, callee: Declaration) -> None:
-    """Record the attribute that a call sets or reads, or the symbol that a module answers to or is asked for."""
-    if callee.name == EQUAL:
-        _answers_to(walk, call)
-    elif callee.name in NAMES and (access := ACCESSES.get(callee.qualname)) is not None:
+    """Record the attribute that a call sets or reads, or the symbol that a module is asked for."""
+    if callee.name in NAMES and (access := ACCESSES.get(callee.qualname)) is not None:
         place = argument(call, access.name)
         name = constant(place)
         if name and place is not None:
             use(walk, access.registry, name, place, calls=access.calls, optional=True)
 
 
-def _answers_to(walk: Walk, call: CXCursor) -> None:
-    scope = walk.scope
-    if scope is None or scope.name != GETTER or scope.symbol_kind != "method":
+def on_function(walk: Walk, cursor: CXCursor, function: Declaration) -> None:
+    """Record the names that a module's `GetFunction` answers to, each with what its branch returns:
+    `if (name == "set_input") { return Function([..](..) {..}); }`, `TVM_MODULE_VTABLE_ENTRY("x", &VM::_X)`."""
+    if function.name != GETTER or function.symbol_kind != "method":
         return
-    for index in (0, 1):
-        place = argument(call, index)
-        if place is not None and (name := constant(place)):
-            define(walk, SYMBOL, name, place, scope, "a module's function")
-            return
+    walk.scopes.append(function)  # whose lambdas these are
+    pending = [cursor]
+    while pending:
+        parts = children(pending.pop())
+        for part in parts:
+            if part.kind == kinds.IF_STATEMENT:
+                _branch(walk, part, function)
+            if part.kind not in (kinds.LAMBDA_EXPR, kinds.CALL_EXPR):
+                pending.append(part)
+    walk.scopes.pop()
+
+
+def _branch(walk: Walk, statement: CXCursor, function: Declaration) -> None:
+    condition, *branches = children(statement)
+    places = _compared(walk, condition)
+    if not places or not branches:
+        return
+    runs = _returned(walk, branches[0], constant(places[0]) or "") or function
+    for place in places:
+        define(walk, SYMBOL, constant(place) or "", place, runs, "a module's function")
+
+
+def _compared(walk: Walk, condition: CXCursor) -> list[CXCursor]:
+    """The literals that the condition compares something with: `name == "a" || name == "b"`."""
+    found = []
+    pending = [condition]
+    while pending:
+        at = pending.pop()
+        callee = callee_of(walk, at) if at.kind == kinds.CALL_EXPR else None
+        if callee is not None and callee.name == EQUAL:
+            sides = [argument(at, index) for index in (0, 1)]
+            found += [side for side in sides if side is not None and constant(side)][:1]
+        elif at.kind != kinds.LAMBDA_EXPR:
+            pending += children(at)
+    return found
+
+
+def _returned(walk: Walk, branch: CXCursor, name: str) -> Declaration | None:
+    """The function that the branch returns: a lambda, or a method whose address it hands on."""
+    pending = [branch]
+    while pending:
+        at = pending.pop()
+        if at.kind == kinds.RETURN_STATEMENT:
+            found = _first_function(walk, at, name)
+            if found is not None:
+                return found
+        elif at.kind not in (kinds.LAMBDA_EXPR, kinds.IF_STATEMENT):
+            pending += reversed(children(at))
+    return None
+
+
+def _first_function(walk: Walk, cursor: CXCursor, name: str) -> Declaration | None:
+    """The first lambda in the expression, or function whose address is taken."""
+    for part in children(cursor):
+        if part.kind == kinds.LAMBDA_EXPR:
+            return walk.declare_lambda(part, name)
+        if part.kind == kinds.UNARY_OPERATOR:
+            found = function_of(walk, part, name).target
+            if found is not None and found.is_function:
+                return found
+        inner = _first_function(walk, part, name)
+        if inner is not None:
+            return inner
+    return None

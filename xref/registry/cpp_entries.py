@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from xref.cpp.clang import CXCursor
+from xref.cpp import kinds
+from xref.cpp.clang import CXCursor, children, load, text
 from xref.registry.cpp_record import callee_of, constant, define, opener_of, use
 from xref.registry.cpp_values import argument, function_of, string_of
 
@@ -103,7 +104,26 @@ def _add(walk: Walk, call: CXCursor, method: Declaration) -> None:
     found = function_of(walk, value, f"{key}.{method.name.removeprefix('set_')}")
     if found.target is not None and found.target.is_function:
         walk.registered.add(found.named_at)
-        define(walk, OPENERS[opened.qualname], key, value, found.target, method.name.removeprefix("set_"))
+        runs = _unpacked(walk, value, found.target) or found.target
+        define(walk, OPENERS[opened.qualname], key, value, runs, method.name.removeprefix("set_"))
+
+
+def _unpacked(walk: Walk, value: CXCursor, method: Declaration) -> Declaration | None:
+    """The method of the traits' own class that `SplitTraits::ApplyToSchedule`, inherited from a template, hands its
+    unpacked arguments to: `SplitTraits::UnpackedApplyToSchedule` (src/s_tir/schedule/instruction_traits.h)."""
+    library = load()
+    pending = [value]
+    while pending:
+        at = pending.pop()
+        if at.kind == kinds.TYPE_REF:
+            traits = library.clang_getCursorDefinition(library.clang_getCursorReferenced(at))
+            inner = children(traits) if traits.decl else []
+            wanted = f"Unpacked{method.name}"
+            found = next((c for c in inner if text(library.clang_getCursorSpelling(c)) == wanted), None)
+            if found is not None and found.kind in kinds.FUNCTION_LIKE:
+                return walk.declarations.of(found)
+        pending += children(at)
+    return None
 
 
 def _look_up(walk: Walk, call: CXCursor, look_up: LookUp) -> None:

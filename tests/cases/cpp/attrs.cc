@@ -23,6 +23,7 @@ TFunc WithAttr(TFunc input, const std::string& attr_key, int value) {
 }
 
 bool IsNamed(const BaseFuncNode& f) { return f.HasNonzeroAttr(attr::kGlobalSymbol); }
+bool IsSame(const std::string& key) { return key == attr::kGlobalSymbol; }
 int Name(int f) { return WithAttr(WithAttr(f, "global_symbol", 1), "only_here", 2); }
 
 namespace ffi {
@@ -37,10 +38,13 @@ class VirtualMachine {
   ffi::Function GetFunction(const std::string& name) {
     if (name == "invoke_stateful") {
       return ffi::Function::FromPacked([this]() { return Invoke(); });
+    } else if (name == "stop") {
+      return ffi::Function::FromPacked(&VirtualMachine::Stop);
     }
     return ffi::Function();
   }
   int Invoke();
+  static int Stop();
 };
 
 void Run(ffi::Module mod) { mod.GetFunction("invoke_stateful")(); }

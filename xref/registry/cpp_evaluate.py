@@ -91,6 +91,10 @@ class Evaluator:
     def special(self, call: CXCursor, environment: dict[int, Value]) -> Value | None:
         """The value of a call that the caller knows how to read; None for any other."""
 
+    def is_own(self, _definition: CXCursor) -> bool:
+        """Whether the constructor is of the code that is evaluated: a string's own leads nowhere, in many steps."""
+        return False
+
     def run(self, function: CXCursor) -> None:
         """Evaluate the body of a function without arguments."""
         try:
@@ -326,7 +330,8 @@ class Evaluator:
         name = text(library.clang_getCursorSpelling(call))
         if callee.kind in (kinds.CONSTRUCTOR, kinds.CONVERSION):
             given = self.arguments(call, environment) or [self.receiver(call, environment)]
-            self._enter(call, given)  # a constructor may register
+            if self.is_own(load().clang_getCursorDefinition(callee)):
+                self._enter(call, given)  # a constructor may register
             return given[0] if len(given) == 1 else given
         if name == "operator()":
             first = expressions(call)

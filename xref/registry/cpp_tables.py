@@ -99,6 +99,10 @@ class TableEvaluator(Evaluator):
             self._set(receiver, call, environment)
         return receiver
 
+    def is_own(self, _definition: CXCursor) -> bool:
+        """Whether the constructor stands in a file whose facts the unit gives."""
+        return bool(_definition.decl) and self._walk.position(_definition)[0] in self._walk.facts
+
     def _open(self, form: Registration, call: CXCursor, environment: dict[int, Value]) -> Entry:
         self.receiver(call, environment)  # what the chain did before
         cursor = argument(call, form.name)

@@ -176,11 +176,27 @@ def _held(walk: Walk, variable: CXCursor, purpose: str, depth: int) -> Found | N
         return None
     definition = load().clang_getCursorDefinition(variable)
     values = [c for c in children(definition if definition.decl else variable) if c.kind in kinds.EXPRESSIONS]
-    found = function_of(walk, values[-1], purpose, depth + 1) if values else None
-    if found is None or found.target is None or not found.target.is_function:
-        operator = _call_operator(walk, variable)
-        return Found(operator, f"the object {text(load().clang_getCursorSpelling(variable))}") if operator else None
-    return found
+    if values and _is_function(values[-1]):
+        return function_of(walk, values[-1], purpose, depth + 1)
+    operator = _call_operator(walk, variable)
+    return Found(operator, f"the object {text(load().clang_getCursorSpelling(variable))}") if operator else None
+
+
+def _is_function(cursor: CXCursor) -> bool:
+    """Whether the expression is a function or a lambda, perhaps converted, and not what some call returns."""
+    library = load()
+    at: CXCursor | None = cursor
+    for _ in range(_MAX_DEPTH):
+        if at is None or at.kind == kinds.LAMBDA_EXPR:
+            return at is not None
+        referenced = library.clang_getCursorReferenced(at)
+        if at.kind in (kinds.DECL_REF_EXPR, kinds.MEMBER_REF_EXPR):
+            return referenced.kind in kinds.FUNCTION_LIKE
+        if at.kind == kinds.CALL_EXPR and referenced.kind not in (kinds.CONSTRUCTOR, kinds.CONVERSION):
+            return False
+        inner = [c for c in children(at) if c.kind in kinds.EXPRESSIONS]
+        at = inner[0] if len(inner) == 1 else None
+    return False
 
 
 def _call_operator(walk: Walk, cursor: CXCursor) -> Declaration | None:

@@ -27,7 +27,8 @@ def key_facts(site: Site, facts: KeyFacts) -> None:
     if among(site.name, REGISTER_FORMS):
         name = site.argument(0, "name")
         texts = site.texts(name) if name is not None else []
-        if name is not None and not texts:
+        begins = {site.prefix(value) for value in site.values(name)} if name is not None and not texts else set()
+        if name is not None and not texts and not all(begins):
             facts.unreadable.append((name, site.within, "the name of the intrinsic is known only at run time"))
         given = site.argument(IMPLEMENTATION, "impl")
         starred = next((a.value for a in site.call.args if isinstance(a, ast.Starred)), None) if site.call else None
@@ -37,6 +38,10 @@ def key_facts(site: Site, facts: KeyFacts) -> None:
             given, note = given.func, f"what {ast.unparse(given)} returns"[:120]
         symbol = site.symbol(given) if given is not None else None
         facts.definitions += [KeyDef(INTRIN, text, PYTHON, line, symbol, "", note) for text, line, _ in texts]
+        if name is not None:
+            computed = f"the name is computed: {ast.unparse(name)}"
+            prefixes = [f"{begin}*" for begin in sorted(begins) if begin]
+            facts.definitions += [KeyDef(INTRIN, one, PYTHON, site.line, symbol, "", computed) for one in prefixes]
     elif among(site.name, GET_FORMS):
         _use(site, facts, site.argument(0, "name"))
 

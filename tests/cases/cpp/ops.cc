@@ -64,7 +64,8 @@ void RegisterOne(const Intrinsic& entry) {
     name = name.substr(prefix.size());
   }
   auto add = [&](const std::string& full) {
-    OpRegEntry::RegisterOrGet(full).set_name().set_attr<ffi::String>("TScriptPrinterName", ffi::String(entry.home));
+    ffi::String printer(std::string(entry.home) + "." + "x");
+    OpRegEntry::RegisterOrGet(full).set_name().set_attr<ffi::String>("TScriptPrinterName", printer);
   };
   add("tirx." + std::string(entry.home) + "." + name);
 }

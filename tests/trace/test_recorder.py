@@ -88,6 +88,22 @@ def test_a_function_without_a_key_is_named_by_what_returned_it(run: RunFile) -> 
     assert ffi_calls(run)["workload.py:ffi_calls", "returned", "test.maker", None] == 1
 
 
+def test_a_key_is_not_given_to_what_was_freed_at_its_address_before(tmp_path: Path) -> None:
+    """tvm_ffi lists its keys by a function of a moment. A function that was registered later, at that address,
+    seemed to be called thousands of times.
+    """
+    text = """
+import tvm, tvm_ffi
+reused = tvm_ffi.ask(tvm_ffi.get_global_func("test.maker"))
+for _ in range(7): reused()
+tvm_ffi.register_global_func("test.later", reused)
+for _ in range(2): reused()
+"""
+    calls = ffi_calls(traced(tmp_path, "python", script(tmp_path, text)).run)
+    assert calls["script.py:<module>", "returned", "test.maker", None] == 7
+    assert calls["script.py:<module>", "global", "test.later", None] == 2
+
+
 def test_a_function_that_was_asked_for_by_name_bears_that_name(tmp_path: Path) -> None:
     """As tvm_ffi passes strings: by pointer, within the value, as an object. Two strings, or one that is no word, tell
     nothing of what comes back.

@@ -24,14 +24,15 @@ class FfiRow:
     """Calls of the function `handle` from one line of `code` (None: no Python frame). `via` is the handle of the open
     call whose native code made them, 0 when Python did; `origin` tells which function returned `handle`, None when none
     did. `ns` is nanoseconds, everything inside included. `tensors` counts calls with tensors by what became of their
-    memory: the same, different, passed, made (shim.c, enum tensor).
+    memory: the same, different, passed, made (shim.c, enum tensor). `reused`: the function was freed, and another one
+    got its address later.
     """
 
-    __slots__ = ("calls", "code", "handle", "line", "ns", "origin", "tensors", "thread", "via")
+    __slots__ = ("calls", "code", "handle", "line", "ns", "origin", "reused", "tensors", "thread", "via")
 
     def __init__(
         self, thread: int, code: CodeType | None, line: int, handle: int, via: int, origin: Origin | None, calls: int,
-        ns: int, tensors: tuple[int, ...] = (),
+        ns: int, tensors: tuple[int, ...] = (), reused: bool = False,
     ) -> None:  # fmt: skip
         self.thread = thread
         self.code = code
@@ -42,6 +43,7 @@ class FfiRow:
         self.calls = calls
         self.ns = ns
         self.tensors = tensors
+        self.reused = reused
 
 
 class ShimCalls:
@@ -72,7 +74,7 @@ class ShimCalls:
         """Address of the shim's `struct thread` -> number."""
         for name, result, arguments in (
             ("thread", word, []), ("next", word, [word]), ("record", None, [ctypes.c_int]), ("reset", None, []),
-            ("pause", None, [ctypes.c_int]),
+            ("pause", None, [ctypes.c_int]), ("origin", word, [word]),
             ("open", ctypes.c_uint64, [ctypes.c_void_p, ctypes.c_uint64]),
         ):  # fmt: skip
             function = getattr(self._library, "xref_ffi_" + name)
@@ -124,7 +126,8 @@ class ShimCalls:
             tensors = tuple(row.tensors)
             if row.count or any(tensors):
                 origin = (row.origin, (row.name or b"").decode("utf-8", "replace")) if row.origin else None
-                yield FfiRow(number, code, row.line, row.handle, row.via, origin, row.count, row.ns, tensors)
+                reused = bool(row.origin) and self._library.xref_ffi_origin(row.handle) != row.origin
+                yield FfiRow(number, code, row.line, row.handle, row.via, origin, row.count, row.ns, tensors, reused)
             address = self._library.xref_ffi_next(address)
 
 
@@ -312,9 +315,11 @@ class Names:
             if len(owners) == 1:
                 known.setdefault(handle, ("attribute", owners[0]))
 
-    def of(self, handle: int, origins: dict[int, Origin], origin: Origin | None = None) -> Name:
-        """The name of `handle`; `origins` maps functions to those that returned them, `origin` returned this one."""
-        known, asked = self._known.get(handle), list[str]()
+    def of(self, handle: int, origins: dict[int, Origin], origin: Origin | None = None, reused: bool = False) -> Name:
+        """The name of `handle`; `origins` maps functions to those that returned them, `origin` returned this one. The
+        name that the address has at the end is not that of a function whose address was `reused`.
+        """
+        known, asked = None if reused else self._known.get(handle), list[str]()
         while known is None and len(asked) < _MOST_ORIGINS:
             origin = origin or origins.get(handle)
             if origin is None:

@@ -69,7 +69,7 @@ class _Rows:
         merged: dict[tuple[Any, ...], list[int]] = {}
         for row in self._made:
             if row.code is None or not _is_left_out(row.code):
-                key = self._key(row.handle, row.origin)
+                key = self._key(row.handle, row.origin, row.reused)
                 via = self._key(row.via) if row.via else None
                 code = self._code(row.code) if row.code is not None else None
                 total = merged.setdefault((row.thread, code, row.line, key, via), [0] * 6)
@@ -88,9 +88,9 @@ class _Rows:
             self._codes.append(code)
         return known
 
-    def _key(self, handle: int, origin: Origin | None = None) -> int:
+    def _key(self, handle: int, origin: Origin | None = None, reused: bool = False) -> int:
         """The number of the name of `handle`. One that Python code made is the Python function that its calls enter."""
-        name: tuple[Any, ...] = self._names.of(handle, self._origins, origin)
+        name: tuple[Any, ...] = self._names.of(handle, self._origins, origin, reused)
         entered = self._entered.get(handle)
         made_here = (origin or self._origins.get(handle, (0, "")))[0] == CREATED
         if name[0] == "returned" and made_here and entered is not None:

@@ -75,6 +75,7 @@ enum tensor { SAME, DIFFERENT, PASSED, MADE };
 #define FROM_DLPACK ((void *)1)
 #define TO_DLPACK ((void *)2)
 #define CREATED ((void *)3)
+#define REGISTERED ((void *)4)
 
 /* A call that has not returned yet: its number, the Python frame that made it, and the function. */
 struct open_call {
@@ -182,6 +183,24 @@ static void note_origin(void *handle, void *producer, const char *text, uint64_t
   if (!*at && (*at = calloc(1, sizeof **at))) (*at)->handle = handle;
   if (*at) (*at)->producer = producer, (*at)->name = text ? kept_name(text, size) : NULL;
   pthread_mutex_unlock(&mutex);
+}
+
+/* A function gets a key, or becomes a type's method: what was freed at its address before was another one. One that Python
+ * code made keeps saying so: it is made first and registered then, and both are the same function. */
+static void note_registered(void *handle) {
+  pthread_mutex_lock(&mutex);
+  struct origin *known = *origin_of(handle);
+  if (known && known->producer != CREATED) known->producer = REGISTERED, known->name = NULL;
+  pthread_mutex_unlock(&mutex);
+}
+
+/* What last returned the function at this address; NULL when nothing did. */
+EXPORT void *xref_ffi_origin(void *handle) {
+  pthread_mutex_lock(&mutex);
+  struct origin *known = *origin_of(handle);
+  void *producer = known ? known->producer : NULL;
+  pthread_mutex_unlock(&mutex);
+  return producer;
 }
 
 /* The text of a string; NULL for what is none. A string object holds its pointer and size after the 24 bytes of
@@ -351,6 +370,37 @@ EXPORT int TVMFFIFunctionCreate(void *self, void *safe_call, void *deleter, void
   int code = real(self, safe_call, deleter, out);
   if (!code && recording) note_origin(*out, CREATED, NULL, 0);
   return code;
+}
+
+/* Functions get their names here; libraries do so while they are loaded (c_api.h: TVMFFIMethodInfo begins with name, doc
+ * and metadata, of two words each, and 64 bits of flags; then comes the method, a TVMFFIAny). */
+#define METHOD(info) ((const struct any *)((const char *)(info) + 56))
+
+static void note_named(const struct any *value) {
+  if (value->type_index == TYPE_FUNCTION && value->object) note_registered(value->object);
+}
+
+EXPORT int TVMFFIFunctionSetGlobal(const void *name, void *function, int override) {
+  static int (*real)(const void *, void *, int);
+  if (!real) real = (int (*)(const void *, void *, int))find_real("TVMFFIFunctionSetGlobal", (void *)TVMFFIFunctionSetGlobal);
+  note_registered(function);
+  return real(name, function, override);
+}
+
+EXPORT int TVMFFIFunctionSetGlobalFromMethodInfo(const void *info, int override) {
+  static int (*real)(const void *, int);
+  if (!real)
+    real = (int (*)(const void *, int))find_real("TVMFFIFunctionSetGlobalFromMethodInfo",
+                                                 (void *)TVMFFIFunctionSetGlobalFromMethodInfo);
+  note_named(METHOD(info));
+  return real(info, override);
+}
+
+EXPORT int TVMFFITypeRegisterMethod(int32_t type_index, const void *info) {
+  static int (*real)(int32_t, const void *);
+  if (!real) real = (int (*)(int32_t, const void *))find_real("TVMFFITypeRegisterMethod", (void *)TVMFFITypeRegisterMethod);
+  note_named(METHOD(info));
+  return real(type_index, info);
 }
 
 int TVMFFIFunctionCall(void *handle, void *arguments, int32_t count, void *result) {

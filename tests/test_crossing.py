@@ -11,6 +11,8 @@ from pathlib import Path
 from xref.graph import shortest_path
 from xref.index import IndexOptions, run_index
 from xref.model import Id
+from xref.query.names import find
+from xref.query.path import find_path
 from xref.store import open_index
 
 C_API = 'extern "C" int {name}(void* f) {{ return f != nullptr; }}\n'
@@ -126,6 +128,14 @@ def test_a_call_from_python_goes_through_both_bindings_of_old(tmp_path: Path) ->
     )
     bindings = ("tvm._ffi._ctypes.packed_func.PackedFuncBase.__call__", "tvm._ffi._cy3.core.PackedFuncBase.__call__")
     assert calls == {("tvm.use.fuse", b) for b in bindings} | {(b, "TVMFuncCall") for b in bindings}
+
+
+def test_a_path_to_a_c_function_ends_where_it_is_defined(tmp_path: Path) -> None:
+    """Cython's `cdef extern` bears the same name, a call earlier in sight and of no use to a reader."""
+    db = _index(tmp_path, OLD)
+    answer = find_path(db, find(db, "tvm.use.fuse").symbols, find(db, "TVMFuncCall").symbols, None, 9)
+    last = answer.names[answer.search.hops[-1].callee]
+    assert (last.lang, last.path) == ("cpp", "src/runtime/c_runtime_api.cc")
 
 
 TYPES = {

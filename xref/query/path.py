@@ -42,6 +42,7 @@ def find_path(
 ) -> PathAnswer:
     """A shortest chain between two names. A class begins with any of its methods, and ends with its construction or,
     where none is known, with any of its methods: a class is used by whoever calls one."""
+    goal = _defined(goal)
     sources = {id_ for symbol in start for id_ in callable_ids(db, symbol, members=True)}
     targets = {id_ for symbol in goal for id_ in callable_ids(db, symbol)} - sources
     if not targets:
@@ -66,6 +67,12 @@ def find_path(
     answer.begins = _begins(db, search.reaching)
     answer.unresolved = _unresolved(db, search.reached)
     return answer
+
+
+def _defined(symbols: list[SymbolRow]) -> list[SymbolRow]:
+    """Without what Cython only declares where the tree defines it: a chain to TVMFuncCall ends in C++."""
+    defined = {symbol.name for symbol in symbols if symbol.is_definition}
+    return [s for s in symbols if s.is_definition or s.lang != "cython" or s.name not in defined]
 
 
 def _begins(db: sqlite3.Connection, ids: Collection[Id]) -> list[SymbolRow]:

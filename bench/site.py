@@ -1,7 +1,8 @@
 """How fast a site answers a reader, in headless chromium from disk: `python bench/site.py [SITE]`.
 
-Source pages of some 2,000 lines and the longest one, until they can be used; answers of the search box over the site's
-names, and over 100,000 names (the real ones, spliced) in a copy. Fails when a limit of docs/site.md is passed.
+Source pages of some 2,000 and of some 9,000 lines, until they can be used; answers of the search box over the site's
+names, and over 100,000 names (the real ones, spliced) in a copy; errors in the console of the largest page of every
+kind. Fails when a limit of docs/site.md is passed, and on any error.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
+from xref.site import urls
 from xref.site.assets import read_script_data, script_data
 from xref.site.search import NAMES_PER_SHARD
 
@@ -55,6 +57,10 @@ def main() -> int:
             good &= median <= LIMITS_MS["search"]
             figures = f"median {median:.1f} ms, longest {max(times):.0f} ms"
             print(f"search over {words}: {figures} (limit {LIMITS_MS['search']})")
+        kinds, errors = consoles(chrome, site)
+        good &= not errors
+        print(f"console of {kinds} kinds of pages, light and dark: {len(errors)} errors")
+        print("".join(f"  {error}\n" for error in errors), end="")
         chrome.close()
     return 0 if good else 1
 
@@ -79,6 +85,34 @@ def load(chrome: Browser, page: Path) -> float:
     return float(ready)
 
 
+def consoles(chrome: Browser, site: Path) -> tuple[int, list[str]]:
+    """How many kinds of pages there are, and what the largest of each says in the console or fails to load."""
+    largest: dict[str, tuple[int, str]] = {}
+    for page in site.rglob("*.html"):
+        url = page.relative_to(site).as_posix()
+        kind = urls.kind_of(url)
+        largest[kind] = max(largest.get(kind, (0, "")), (page.stat().st_size, url))
+    errors: list[str] = []
+    for scheme in ("light", "dark"):
+        context = chrome.new_context(color_scheme=scheme)  # type: ignore[arg-type]
+        for _, url in largest.values():
+            tab = context.new_page()
+            tab.on(
+                "console", lambda said, url=url: errors.append(f"{url}: {said.text}") if said.type == "error" else None
+            )
+            tab.on("pageerror", lambda error, url=url: errors.append(f"{url}: {error}"))
+            tab.on("requestfailed", lambda sent, url=url: errors.append(f"{url}: {sent.url} failed"))
+            tab.goto((site / url).as_uri())
+            tab.wait_for_timeout(300)
+            tab.close()
+        context.close()
+    return len(largest), errors
+
+
+def _note(errors: list[str], url: str, what: object) -> None:
+    errors.append(f"{url}: {what}")
+
+
 def variants(site: Path) -> Iterator[tuple[Path, str]]:
     """The site itself, and a copy of its search with `MANY` names."""
     data = read_script_data((site / "search/names.js").read_text(encoding="utf-8"))
@@ -89,7 +123,8 @@ def variants(site: Path) -> Iterator[tuple[Path, str]]:
     many = set(names)
     while len(many) < MANY:
         one, other = rng.choice(humps), rng.choice(humps)
-        many.add("".join(one[: rng.randint(1, len(one))] + other[-rng.randint(1, len(other)) :]))
+        name = "".join(one[: rng.randint(1, len(one))] + other[-rng.randint(1, len(other)) :])
+        many.add(name if name not in many else f"{name}{len(many)}")
     found = sorted(many)
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)

@@ -70,7 +70,7 @@ const xref = {
   // ---- Keys: / to search, j and k along lists -------------------------------------------------------------------
 
   function lists() {
-    return [...document.querySelectorAll("main ul.calls > li, main ul.keys > li, main ul.refs > li, main ul.members > li, main ul.columns > li, main table.list tbody tr, main ol.passes > li")]
+    return [...document.querySelectorAll("main ul.calls > li:not(.f), main li.f li, main ul.keys > li, main ul.refs > li, main ul.members > li, main ul.columns > li, main table.list tbody tr, main ol.passes > li")]
       .filter((item) => item.getClientRects().length);
   }
 
@@ -112,12 +112,16 @@ const xref = {
 
   // ---- Line numbers that follow the link to their file --------------------------------------------------------
 
-  function lineLinks(span) {
-    let file = span.previousElementSibling;
-    while (file && !(file.matches("a[href]") && file.pathname.includes("/source/"))) file = file.previousElementSibling;
+  // The file is that of the link before them, of the list's item around them, or of the symbol.
+  function lineLinks(numbers) {
+    const source = (link) => link?.href?.startsWith?.(`${xref.root}source/`) && link;
+    let before = numbers.previousElementSibling;
+    while (before && !source(before)) before = before.previousElementSibling;
+    const file = before || source(numbers.closest("li.f, ul.refs > li")?.querySelector("a[href]"))
+      || source(numbers.closest("section.symbol")?.querySelector(".facts a[href]"));
     if (!file) return;
     const base = file.href.replace(/#.*/, "");
-    span.replaceChildren(...span.textContent.split(" ").flatMap((line) => [xref.element("a", { href: `${base}#L${line}` }, line), " "]));
+    numbers.replaceChildren(...numbers.textContent.split(" ").flatMap((line, at) => [at ? " " : "", xref.element("a", { href: `${base}#L${line}` }, line)]));
   }
 
   // The list of a file's symbols: its line numbers lead to the file.
@@ -139,7 +143,7 @@ const xref = {
     const [path, line] = span.textContent.split(/:(?=\d+$)/);
     span.replaceWith(xref.element("a", { class: "place", href: `${xref.root}source/${path}.html#L${line}` }, span.textContent));
   });
-  document.querySelectorAll(".ls").forEach(lineLinks);
+  document.querySelectorAll("main li i:not([class])").forEach(lineLinks);
   document.querySelectorAll("table.syms").forEach(symbolLines);
   keys();
   xref.use("search");

@@ -11,11 +11,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import html5lib
 import pytest
 import site_case
 from site_case import Site
 
 from xref.model import ExitCode, XrefError
+from xref.site import nesting
 from xref.site.assets import ASSETS, read_script_data, script_data
 from xref.site.build import build_site
 from xref.site.check import check_site
@@ -69,6 +71,33 @@ def test_the_checker_finds_what_is_wrong(tmp_path: Path, site: Site) -> None:
     )
     assert done.returncode == 1
     assert "nowhere.html" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("html", "fault"),
+    [
+        ("<div><p>x</div></div>", "</div> outside everything"),
+        ("<ul><li>a<li>b<b>c</ul></b>", "</ul> inside <b>"),
+        ("<p>x<ul></ul></p>", "</p> outside everything"),
+        ("<table><tr><td>x</span></table>", "</span> inside <table>"),
+        ("<div>", "<div> is never closed"),
+        ("<p>a < b", "a < that begins no tag"),
+        ("<a id=x href=y#of=z>x</a>", "needs quotes"),
+    ],
+)
+def test_tags_that_do_not_nest_are_found(html: str, fault: str) -> None:
+    assert fault in nesting.trouble(html)[0]
+    parser = html5lib.HTMLParser()
+    parser.parseFragment(html)
+    assert parser.errors, "by the standard too"
+
+
+def test_every_kind_of_page_is_well_formed(site: Site) -> None:
+    """Hostile names and texts too, by the standard's own parsing rules, without any of its repairs."""
+    for page in site.folder.rglob("*.html"):
+        parser = html5lib.HTMLParser()
+        parser.parse(page.read_text(encoding="utf-8"))
+        assert parser.errors == [], page
 
 
 class _Tags(html.parser.HTMLParser):

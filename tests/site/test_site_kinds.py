@@ -120,3 +120,19 @@ def test_drawings_and_paths_made_in_the_browser_are_accessible(open_page: Open, 
     page.get_by_role("button", name="Show").click()
     page.wait_for_selector(".chain li")
     assert violations(page, script) == []
+
+
+def test_a_long_list_goes_on_by_file(open_page: Open, addresses: dict[str, str]) -> None:
+    """Rows without text stand under their file, and their lines lead to it."""
+    page = open_page(addresses["further page"])
+    group = page.locator("li.f").first
+    assert group.locator("a").first.inner_text() == "src/many.cc"
+    row = group.locator("li").first
+    line = row.locator("i a")
+    assert row.locator("a").first.inner_text() == f"tvm::many{line.inner_text()}"
+    line.click()
+    page.wait_for_url(f"**/source/src/many.cc.html#L{row_number(page.url)}")
+
+
+def row_number(url: str) -> str:
+    return url.rpartition("#L")[2]

@@ -81,6 +81,39 @@ def test_a_drawing_says_what_it_leaves_out(callers: int, callees: int) -> None:
     assert set(more) <= {"s/0.html#callers", "s/0.html#callees"}, "and where the rest is listed"
 
 
+def test_a_cycle_leaves_callers_on_the_left() -> None:
+    """A call back from what the middle reaches to its callers must not turn the drawing round."""
+    nodes = {name: Node(name, "symbol", name, "", "cpp", None, name) for name in ("middle", "caller", "callee", "far")}
+    drawing = Drawing(nodes=nodes)
+    for tail, head in (("middle", "callee"), ("callee", "far"), ("far", "caller"), ("caller", "middle")):
+        drawing.arrows[tail, head, "direct"] = Arrow(tail, head, "direct", None, "")
+    assert drawing.levels() == {"middle": 0, "caller": -1, "far": -2, "callee": 1}
+    assert lefts(drawing) == ["far", "caller", "middle", "callee"]
+
+
+def test_who_calls_and_is_called_is_a_caller() -> None:
+    nodes = {name: Node(name, "symbol", name, "", "cpp", None, name) for name in ("middle", "both", "callee", "caller")}
+    drawing = Drawing(nodes=nodes)
+    for tail, head in (
+        ("middle", "callee"),
+        ("middle", "both"),
+        ("both", "middle"),
+        ("caller", "both"),
+        ("callee", "caller"),
+    ):
+        drawing.arrows[tail, head, "direct"] = Arrow(tail, head, "direct", None, "")
+    assert lefts(drawing) == ["caller", "both", "middle", "callee"]
+
+
+def lefts(drawing: Drawing) -> list[str]:
+    """The nodes of a drawing from left to right."""
+    dot = layout.find_dot()
+    assert dot is not None
+    [svg] = layout.render_drawings(dot, [drawing], ["x"])
+    boxes = re.findall(r'class="node[^"]*"><title>(\w+)</title><rect x=(-?\d+)', svg)
+    return [name for name, _ in sorted(boxes, key=lambda box: int(box[1]))]
+
+
 HOSTILE = 'x"];}</svg><script>alert(1)</script>\n\\N{|}'
 
 

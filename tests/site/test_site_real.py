@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import random
+import re
+import shutil
 import sqlite3
 from pathlib import Path
 
+import html5lib
 import pytest
 from small_tree import make_tree
 
@@ -13,6 +15,7 @@ from xref.index import IndexOptions, run_index
 from xref.site import urls
 from xref.site.build import SiteSummary, build_site
 from xref.site.check import check_site
+from xref.site.check_calls import check_calls
 from xref.site.plan import SitePlan, make_plan
 
 
@@ -60,18 +63,29 @@ def test_names_in_the_source_are_linked(built: tuple[Path, Path, SiteSummary], p
     assert linked / total > 0.95
 
 
-def test_callers_stand_on_the_page_of_the_callee(built: tuple[Path, Path, SiteSummary], plan: SitePlan) -> None:
+def test_callers_stand_on_the_page_of_the_callee(built: tuple[Path, Path, SiteSummary]) -> None:
     """Call rows drawn by seed: the caller's name and the line of the call are on the callee's page or its sequels."""
-    db = sqlite3.connect(built[0])
-    rows = db.execute("SELECT caller_id, callee_id, path, line FROM calls ORDER BY 1, 2, 3, 4").fetchall()
-    db.close()
-    for caller, callee, path, line in random.Random(7).sample(rows, min(200, len(rows))):
-        page = plan.packing.address[callee].partition("#")[0]
-        pages = [built[1] / page, *(built[1] / page).parent.glob(f"{Path(page).stem}.callers.*.html")]
-        text = "".join(each.read_text(encoding="utf-8") for each in pages)
-        assert plan.packing.address[caller] in text
-        assert plan.names[caller].name.replace("<", "&lt;").replace(">", "&gt;") in text
-        assert f"#L{line}" in text or f">{line}" in text, (path, line)
+    count, missing = check_calls(built[0], built[1], 200, seed=7)
+    assert count > 50
+    assert missing == []
+
+
+def test_a_caller_that_is_not_on_the_page_is_noticed(built: tuple[Path, Path, SiteSummary], tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(built[1], copy)
+    for page in (copy / "symbols").rglob("*.html"):
+        page.write_text(re.sub(r":\d+</a>", ":9999</a>", page.read_text(encoding="utf-8")), encoding="utf-8")
+    missing = check_calls(built[0], copy, 200, seed=7)[1]
+    assert missing
+    assert all("no row of" in text for text in missing)
+
+
+def test_pages_are_well_formed(built: tuple[Path, Path, SiteSummary]) -> None:
+    """By the standard's own parsing rules, without any of its repairs."""
+    for page in built[1].rglob("*.html"):
+        parser = html5lib.HTMLParser()
+        parser.parse(page.read_text(encoding="utf-8"))
+        assert parser.errors == [], page
 
 
 def test_both_sides_of_a_key(built: tuple[Path, Path, SiteSummary], plan: SitePlan) -> None:

@@ -20,7 +20,7 @@ MORE_ROWS = 1000
 """Rows of each further page."""
 _LINES_WITH_TEXT = {"callers": 2}
 """Lines that a row shows with their text; of a callee one, it stands in the definition that the page shows."""
-_ROWS_WITH_TEXT, _FEW_WITH_TEXT = 40, 8
+_ROWS_WITH_TEXT, _FEW_WITH_TEXT = 20, 3
 """Rows of callers or callees that show their lines, on a symbol's own page and on a shared one; beyond, a list is for
 searching, not for reading."""
 
@@ -62,6 +62,22 @@ class Group:
     evidence: str
     rows: list[Row]
     total: int = 0
+
+    def parts(self, own: str) -> list[tuple[Line | None, list[Row]]]:
+        """The rows in their order; those without text whose calls all stand in one file, together under that file.
+
+        `own`: the file that the list is about, whose rows need no heading.
+        """
+        found: list[tuple[Line | None, list[Row]]] = []
+        for row in self.rows:
+            files = row.other_files if not row.lines else []
+            file = files[0][0] if len(files) == 1 and files[0][0].path != own and files[0][0].exact else None
+            last = found[-1][0] if found else None
+            if file and last and last.path == file.path:
+                found[-1][1].append(row)
+            else:
+                found.append((file, [row]))
+        return found
 
     @property
     def words(self) -> str:

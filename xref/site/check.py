@@ -1,11 +1,13 @@
 """Checks a whole site: every internal link leads somewhere, every line anchor lies in its file, ids are unique.
 
-Run as `python -m xref.site.check DIR`; exits with 1 and lists what is wrong. Reads tags by a regular expression: the
-site's HTML is made by xref alone, and a full parse of half a gigabyte would take minutes.
+Run as `python -m xref.site.check DIR`; exits with 1 and lists what is wrong. With `--db INDEX` it also looks up 200
+calls of the index, drawn by `--seed`. Reads tags by a regular expression: the site's HTML is made by xref alone, and a
+full parse of half a gigabyte would take minutes.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import posixpath
 import re
@@ -18,7 +20,9 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from xref.site import nesting
 from xref.site.assets import read_script_data
+from xref.site.check_calls import check_calls
 
 _BASE = re.compile(r"<base href=([^\s>]+)>")
 _OF_THE_PAGE = re.compile(r"<base href=[^\s>]+>|<link rel=canonical href=[^\s>]+>")
@@ -67,7 +71,9 @@ def check_site(folder: Path) -> SiteCheck:
     for path in sorted(folder.rglob("*.html")):
         page = path.relative_to(folder).as_posix()
         result.pages += 1
-        ids[page], found = _read(page, path.read_text(encoding="utf-8"), result)
+        html = path.read_text(encoding="utf-8")
+        ids[page], found = _read(page, html, result)
+        result.problems += [Problem(page, fault) for fault in nesting.trouble(html)]
         links[page] = array("i", (targets.setdefault(target, len(targets)) for target in found))
     names = list(targets)
     good = [_exists(folder, target, ids) for target in names]
@@ -162,16 +168,26 @@ def _exists(folder: Path, target: str, ids: dict[str, _PageIds]) -> str:
 
 def main() -> int:
     """Check the site named on the command line; the exit code."""
-    if len(sys.argv) != 2 or not (Path(sys.argv[1]) / "index.html").is_file():
-        sys.stderr.write("usage: python -m xref.site.check DIR (a folder made by xref site)\n")
-        return 2
-    result = check_site(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(prog="python -m xref.site.check", description="Check a folder made by xref site.")
+    parser.add_argument("folder", type=Path, metavar="DIR")
+    parser.add_argument("--db", type=Path, help="the index that the site was made from")
+    parser.add_argument("--calls", type=int, default=200, help="how many calls of the index to look up [200]")
+    parser.add_argument("--seed", type=int, default=1)
+    chosen = parser.parse_args()
+    if not (chosen.folder / "index.html").is_file():
+        parser.error(f"{chosen.folder} is no folder made by xref site")
+    result = check_site(chosen.folder)
+    looked_up = ""
+    if chosen.db is not None:
+        count, missing = check_calls(chosen.db, chosen.folder, chosen.calls, chosen.seed)
+        result.problems += [Problem("calls", text) for text in missing]
+        looked_up = f"{count} calls looked up, "
     for problem in result.problems[:_SHOWN]:
         sys.stdout.write(f"{json.dumps(problem.page)[1:-1]}: {json.dumps(problem.text)[1:-1]}\n")
     more = len(result.problems) - _SHOWN
     sys.stdout.write(
         (f"... {more} more\n" if more > 0 else "")
-        + f"{result.pages} pages, {result.links} links, {len(result.problems)} problems\n"
+        + f"{result.pages} pages, {result.links} links, {looked_up}{len(result.problems)} problems\n"
     )
     return 1 if result.problems else 0
 

@@ -187,5 +187,5 @@ def _coloured(text: str, kind: str) -> str:
 
 def _anchor(text: str, link: Link) -> str:
     root = "" if link.style == "v" else ROOT
-    style = f" class={link.style}" if link.style else ""
+    style = f" class={link.style}" if link.style not in ("", "v") else ""
     return f"<a{style} href={root}{link.address}>{escape(text)}</a>"

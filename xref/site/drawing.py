@@ -62,6 +62,29 @@ class Drawing:
     clusters: list[str] = field(default_factory=list)
     left_out: int = 0
 
+    def levels(self) -> dict[str, int]:
+        """How far each node is from the middle: callers below zero, callees above, those that are both as callers."""
+        if not self.nodes:
+            return {}
+        into: dict[str, list[str]] = {}
+        out: dict[str, list[str]] = {}
+        for arrow in self.arrows.values():
+            into.setdefault(arrow.head, []).append(arrow.tail)
+            out.setdefault(arrow.tail, []).append(arrow.head)
+        found = {next(iter(self.nodes)): 0}
+        frontiers = [(-1, into, list(found)), (1, out, list(found))]
+        while frontiers:
+            step, ways, frontier = frontiers.pop(0)
+            further = []
+            for node in frontier:
+                for other in ways.get(node, ()):
+                    if other not in found:
+                        found[other] = found[node] + step
+                        further.append(other)
+            if further:
+                frontiers.append((step, ways, further))
+        return found
+
     @property
     def full(self) -> bool:
         """Whether only room for a "+N more" on each side is left."""

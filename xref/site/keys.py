@@ -19,7 +19,9 @@ _NAMES = {
     "pass_config": "options of passes", "target_kind": "kinds of target", "target_tag": "named targets",
     "functor": "dispatch tables: node type to method", "inst": "schedule instructions", "intrin": "tensor intrinsics",
     "script": "script builders", "target_option": "options of targets",
-    "attr": "attributes", "symbol": "run-time symbols",
+    "attr": "attributes", "symbol": "run-time symbols", "pipeline": "named pipelines",
+    "frontend": "converters of other frameworks' operators", "callback": "methods of Python classes that C++ calls",
+    "pattern": "patterns of operators for other libraries",
 }  # fmt: skip
 """What each registry holds, in words."""
 

@@ -125,9 +125,12 @@ def dot_source(drawing: Drawing) -> str:
     for key, node in drawing.nodes.items():
         width, height = _size(node)
         lines.append(f"{number[key]}[width={width / 72:.4f} height={height / 72:.4f}];")
+    levels = drawing.levels()
     for position, arrow in enumerate(drawing.arrows.values()):
         label = f' label="{"0" * len(arrow.label)}" fontsize=10 fontname="Courier"' if arrow.label else ""
-        constraint = " style=dotted" if arrow.evidence == "more" else ""
+        # A call from the right back to the left closes a cycle: it must not turn the whole drawing round.
+        back = levels.get(arrow.tail, 0) > levels.get(arrow.head, 0)
+        constraint = " style=dotted" if arrow.evidence == "more" else " constraint=false" if back else ""
         lines.append(f'{number[arrow.tail]}->{number[arrow.head]}[id="e{position}"{label}{constraint}];')
     return "\n".join([*lines, "}\n"])
 
@@ -213,16 +216,29 @@ class _Svg:
                 end = float(fields[1]), float(fields[2])
             elif fields[0] != "s":
                 points.append((float(fields[0]), float(fields[1])))
-        start, *rest = [f"{self._x(x)} {self._y(y)}" for x, y in points]
-        path = f"M{start}C{' '.join(rest)}"
+        path = self._moves("c", points)
         if end is None:
             return path, ""
         (x, y), (last_x, last_y) = end, points[-1]
         dx, dy = x - last_x, y - last_y
         length = (dx * dx + dy * dy) ** 0.5 or 1.0
         nx, ny = -dy / length * 3, dx / length * 3
-        corners = ((x, y), (last_x + nx, last_y + ny), (last_x - nx, last_y - ny))
-        return path, "M" + "L".join(f"{self._x(a)} {self._y(b)}" for a, b in corners) + "Z"
+        corners = [(x, y), (last_x + nx, last_y + ny), (last_x - nx, last_y - ny)]
+        return path, self._moves("l", corners) + "z"
+
+    def _moves(self, command: str, points: Sequence[tuple[float, float]]) -> str:
+        """A path from the first point along the others, written as differences: a third shorter.
+
+        A curve's points are relative to where the curve before it ended, a line's to the point before.
+        """
+        stride = 3 if command == "c" else 1
+        (x, y), *rest = [(round(x + _MARGIN), round(self._height - y + _MARGIN)) for x, y in points]
+        text = f"M{x} {y}{command}"
+        for number, (to_x, to_y) in enumerate(rest):
+            text += f" {to_x - x} {to_y - y}"
+            if (number + 1) % stride == 0:
+                x, y = to_x, to_y
+        return text.replace(f"{command} ", command).replace(" -", "-")
 
 
 def _linked(shape: str, href: str | None, attributes: str = "") -> str:

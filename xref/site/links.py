@@ -39,6 +39,16 @@ class Line(NamedTuple):
     hit: str = ""
     after: str = ""
 
+    @property
+    def exact(self) -> bool:
+        """Whether it is sure to be this line: the file has a page and is as it was indexed."""
+        return self.href is not None and self.href.endswith(f"#L{self.line}")
+
+    @property
+    def plain(self) -> bool:
+        """Whether a page's script can make the address of path:line alone."""
+        return self.href == f"source/{self.path}.html#L{self.line}"
+
 
 class Linker:
     """Names and addresses for one process; addresses are relative to the site's folder."""

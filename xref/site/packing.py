@@ -14,7 +14,7 @@ from xref.model import Id
 from xref.site import urls
 from xref.site.names import CONTAINERS, RUNNABLE, Name
 
-OWN_EDGES = 24
+OWN_EDGES = 48
 """Callers and callees that earn a function its own page."""
 OWN_REFS = 100
 """References that earn anything its own page, inside the tree or outside."""

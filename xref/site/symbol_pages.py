@@ -39,7 +39,7 @@ _LED = {*RUNNABLE, *CONTAINERS, "typedef"} - {"module"}
 _CHUNK = 400
 """Symbols whose facts are read at once: bounds the memory of a worker."""
 _LINK = re.compile(r"</?a\b[^>]*>")
-_LOCAL_LINK = re.compile(r"<a class=v href=#L\d+>([^<]*)</a>")
+_LOCAL_LINK = re.compile(r"<a href=#L\d+>([^<]*)</a>")
 _FOLDED = (
     ("constructors, conversions and operators", "quiet"),
     ("outside the tree", "outside"),

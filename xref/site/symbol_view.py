@@ -23,7 +23,7 @@ from xref.site.names import CONTAINERS, LOCAL_KINDS, RUNNABLE, Name
 
 FIRST_REFERENCES = 100
 """References on a symbol's own page; further pages have `MORE_ROWS`."""
-_WITH_TEXT, _FEW_WITH_TEXT = 40, 5
+_WITH_TEXT, _FEW_WITH_TEXT = 30, 4
 """References that show their line, on a symbol's own page and on a shared one."""
 MEMBERS_SHOWN = 300
 _WORD = re.compile(r"\w+")
@@ -79,11 +79,11 @@ class KeyView(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A symbol inside another. `line` is set when it stands in the same file."""
+    """A symbol inside another. `line` is 0 when it stands in another file."""
 
     symbol: SymbolLink
     name: str
-    line: int
+    line: Line
     callers: int
     refs: int
 
@@ -315,11 +315,12 @@ def members(linker: Linker, id_: Id) -> list[Member]:
     """The symbols written inside another, in the order of the code."""
     plan = linker.plan
     own = plan.names[id_].file
+    path = plan.files[own].path if own >= 0 else None
     return [
         Member(
             linker.symbol(inner),
             plan.names[inner].name + plan.parameters.get(inner, ""),
-            plan.names[inner].line if plan.names[inner].file == own else 0,
+            linker.place(path, plan.names[inner].line if plan.names[inner].file == own else 0),
             plan.callers.get(inner, 0),
             plan.refs.get(inner, 0),
         )

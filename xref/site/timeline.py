@@ -54,7 +54,10 @@ def _box(each: Slice) -> str:
     label = each.name if len(each.name) <= room else each.name[: room - 1] + "…" if room > 3 else ""
     style = "changed" if each.changed else "same" if each.changed == 0 else "unknown"
     words = {"changed": ", the module changed", "same": ", the module stayed as it was"}.get(style, "")
-    text = f"<text x={x + 3:.1f} y={each.depth * _ROW + 14}>{escape(label)}</text>" if label else ""
+    text = ""
+    if label:  # with its length: another machine's font may be wider
+        fit = f"textLength={len(label) * _CHAR:.0f} lengthAdjust=spacingAndGlyphs"
+        text = f"<text x={x + 3:.1f} y={each.depth * _ROW + 14} {fit}>{escape(label)}</text>"
     title = escape(f"{each.name}, {duration(each.duration_ns)}{words}")
     return (
         f'<a href="#pass-{each.seq}" tabindex=-1><g class={style}><title>{title}</title>'

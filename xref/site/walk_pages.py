@@ -143,7 +143,7 @@ class _Maker:
         stop = min(end, start + step.lines - 1)
         page = urls.source_url(file.path)
         html = "".join(f"<span>{line}</span>" for line in code.lines[start - 1 : stop])
-        html = with_root(html, self._root).replace("<a class=v href=#L", f"<a class=v href={self._root}{page}#L")
+        html = with_root(html, self._root).replace("<a href=#L", f"<a href={self._root}{page}#L")
         return Markup(html), start, end - stop  # noqa: S704 - escaped in codeview
 
     def _way(self, before: list[Step], goal: Id) -> tuple[list[Edge], int, bool]:

@@ -88,9 +88,12 @@ def list_lines(runs: list[Object]) -> list[str]:
         if "error" in run:
             lines += [run["id"], f"  {run['error']}"]
             continue
-        numbers = run["counts"]
-        what = f"TVM {run['tvm'] or '-'}, Python {run['python']}, {numbers.get('passes', 0)} passes,"
-        what += f" {numbers.get('ffi_keys', 0)} FFI functions, {numbers.get('python_edges', 0)} Python edges"
+        counted = [
+            f"{(number := run['counts'].get(name, 0))} {one if number == 1 else many}"
+            for name, one, many in (("passes", "pass", "passes"), ("ffi_keys", "FFI function", "FFI functions"),
+                                    ("python_edges", "Python edge", "Python edges"))
+        ]  # fmt: skip
+        what = ", ".join([f"TVM {run['tvm'] or '-'}", f"Python {run['python']}", *counted])
         state = "" if run["joined"] else "; not in the index"
         lines += [f"{run['id']}  {shlex.join(run['command'])}", f"  {what}, exit {exit_text(run['exit'])}{state}"]
     return lines

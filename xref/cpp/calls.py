@@ -180,13 +180,16 @@ class Calls(DependentCalls):
     def _constructs(
         self, scope: Declaration, cursor: CXCursor, referenced: CXCursor, callee: Declaration, call: OpenCall
     ) -> None:
-        """A call of `make_object<T>` is a call of T's constructor too; of one of several, when more than one fits."""
+        """A call of `make_object<T>` is a call of T's constructor too; of one of several, when more than one fits. It
+        hands its arguments on as they are, functions among them."""
         made = constructed(self, cursor, referenced, callee)
         evidence = Evidence.DIRECT if len(made) == 1 else Evidence.TEMPLATE
         facts = self.facts[call.file]
-        for constructor in made:
-            self.mention(constructor, facts)
-            facts.calls.append(Call(scope.id, constructor.id, evidence, call.line, call.col))
+        for constructor, declared in made:
+            self.mention(declared, facts)
+            facts.calls.append(Call(scope.id, declared.id, evidence, call.line, call.col))
+            if constructor.kind == kinds.CONSTRUCTOR:
+                self.note_given(cursor, constructor, declared, facts, call.line, call.col)
 
     def _called_lambda(self, call: CXCursor, referenced: CXCursor) -> Declaration | None:
         """The lambda that a call without a known callee runs, or the variable that holds one; None for any other call.

@@ -26,7 +26,9 @@ NAMES = frozenset(name.rsplit("::", 1)[1] for name in MAKERS)
 _TYPE_ARGUMENT = 1  # CXTemplateArgumentKind_Type
 
 
-def constructed(walk: Walk, call: CXCursor, referenced: CXCursor, callee: Declaration) -> list[Declaration]:
+def constructed(
+    walk: Walk, call: CXCursor, referenced: CXCursor, callee: Declaration
+) -> list[tuple[CXCursor, Declaration]]:
     """The constructors that the call of a maker may run: those that take as many arguments. The class itself stands for
     a constructor that the compiler declares. Empty for other calls, and where the class is not known yet."""
     if callee.name not in NAMES or callee.qualname not in MAKERS:
@@ -48,8 +50,8 @@ def constructed(walk: Walk, call: CXCursor, referenced: CXCursor, callee: Declar
         for child in children(library.clang_getCursorDefinition(made))
         if child.kind == kinds.CONSTRUCTOR and takes(walk, child, given)
     ]
-    found = [d for d in map(walk.declarations.of, fitting) if d is not None]
-    return found or [class_]
+    found = [(child, d) for child in fitting if (d := walk.declarations.of(child)) is not None]
+    return found or [(made, class_)]
 
 
 def takes(walk: Walk, constructor: CXCursor, given: int) -> bool:

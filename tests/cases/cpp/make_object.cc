@@ -34,6 +34,18 @@ void Make() {
   Var var(1);
 }
 
+// What is given to make_object is given to the constructor: ExternCFunctionObjImpl, whose safe_call_ is Python's callback
+// (tvm-ffi, include/tvm/ffi/function.h).
+using Handler = int (*)(int);
+int PyCallback(int x) { return x; }
+struct ExternC {
+  explicit ExternC(Handler safe_call) : safe_call_(safe_call) {}
+  int Run(int x) { return safe_call_(x); }
+  Handler safe_call_;
+};
+ffi::ObjectPtr<ExternC> FromExternC(Handler safe_call) { return ffi::make_object<ExternC>(safe_call); }
+void Convert() { FromExternC(&PyCallback); }
+
 template <class T>
 ffi::ObjectPtr<T> Clone() {
   return ffi::make_object<T>();  // not known yet: no constructor

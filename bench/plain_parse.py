@@ -52,6 +52,7 @@ _FUNCTIONS = frozenset(
 
 
 _RECOVERY = "a header is missing: with the common headers read first, clang recovers differently"
+_MAKERS = (" by a class", " by a struct", " by a constructor")
 _INVENTED = ("__range", "__begin", "__end")
 
 
@@ -110,6 +111,8 @@ class PlainWalk:
                 use = self._use(_named_at(cursor, callee), callee.spelling)
                 if use is not None:
                     self.uses.calls.setdefault(use, _word(callee))
+                    for name in _calls_of_defaults(cursor, callee):
+                        self.uses.calls.setdefault(Use(use.line, use.col, plain_name(name)), "default argument")
         elif cursor.kind in _REFERENCES:
             for target in _targets(cursor):
                 use = self._use(cursor, target.spelling)
@@ -142,6 +145,20 @@ def _word(target: Cursor) -> str:
     if parent is not None and parent.spelling.startswith("(lambda at"):
         return "closure"
     return str(target.kind.name).lower()
+
+
+def _calls_of_defaults(call: Cursor, callee: Cursor) -> Iterator[str]:
+    """The names of the functions that the values of left out parameters call. Such an argument has no place."""
+    template = conf.lib.clang_getSpecializedCursorTemplate(callee)
+    declared = template if template is not None else callee
+    parameters = [child for child in declared.get_children() if child.kind == CursorKind.PARM_DECL]
+    for argument, parameter in zip(call.get_arguments(), parameters, strict=False):
+        if not place(argument)[1]:
+            pending = [child for child in parameter.get_children() if child.kind.is_expression()]
+            for at in pending:
+                pending += [c for c in at.get_children() if c.kind.is_expression() and c.kind != CursorKind.LAMBDA_EXPR]
+                if at.kind == CursorKind.CALL_EXPR and at.referenced is not None and at.referenced.kind in _FUNCTIONS:
+                    yield at.referenced.spelling
 
 
 def _targets(cursor: Cursor) -> Iterator[Cursor]:
@@ -184,12 +201,13 @@ def indexed_uses(db: sqlite3.Connection, path: str) -> Uses:
     for line, col, name, role, kind in rows:
         uses.references[Use(line, col, plain_name(name))] = f"{role} of a {kind}"
     rows = db.execute(
-        "SELECT c.line, c.col, s.name, c.evidence, s.kind FROM calls c JOIN symbols s ON s.id = c.callee_id"
+        "SELECT c.line, c.col, s.name, c.evidence, s.kind, f.kind FROM calls c JOIN symbols s ON s.id = c.callee_id"
+        " JOIN symbols f ON f.id = c.caller_id"
         " WHERE c.path = ? AND c.evidence NOT IN ('virtual', 'registry', 'dispatch')",
         (path,),
     )
-    for line, col, name, evidence, kind in rows:
-        uses.calls[Use(line, col, plain_name(name))] = f"{evidence} call of a {kind}"
+    for line, col, name, evidence, kind, caller in rows:
+        uses.calls[Use(line, col, plain_name(name))] = f"{evidence} call of a {kind} by a {caller}"
     return uses
 
 
@@ -221,6 +239,12 @@ def _why_plain_only(use: Use, word: str, indexed: Uses, what: str, lacking: bool
 def _why_index_only(use: Use, word: str, plain: Uses, what: str, lacking: bool) -> str:
     if use.name.startswith("{"):
         return "a lambda, called by its purpose in xref"
+    if use.name.startswith("~") and word.startswith("direct"):
+        return "the end of a local variable or temporary: its destructor is written, the call is not"
+    if what == "calls" and word.startswith(("direct call of a class", "direct call of a struct")):
+        return "make_object<T>: the class stands for the constructor that the compiler declares"
+    if what == "calls" and word.startswith("direct") and word.endswith(_MAKERS) and use not in plain.references:
+        return "what constructing an object runs: its fields and bases, by no call expression"
     if use.name in ("begin", "end") and any(
         (o.line, o.col) == use[:2] for o in plain.references if o.name.startswith(_INVENTED)
     ):

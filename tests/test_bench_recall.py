@@ -46,7 +46,8 @@ def recall(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         ("bool tvm::operator==<int>(tvm::A<int> const&, int)", "tvm::operator=="),
         ("tvm::Op::operator()(int) const'2", "tvm::Op::operator()"),
         ("tvm::A::operator->() const", "tvm::A::operator->"),
-        ("tvm::ffi::Any::operator tvm::DataType() const", "tvm::ffi::Any::operator tvm::DataType"),
+        ("tvm::ffi::Any::operator tvm::DataType() const", "tvm::ffi::Any::operator DataType"),
+        ("tvm::A::operator std::__cxx11::basic_string<char>() const", "tvm::A::operator basic_string"),
     ],
 )
 def test_demangled_and_indexed_names_meet(recall: ModuleType, demangled: str, spelled: str) -> None:
@@ -72,19 +73,25 @@ def test_both_forms_of_a_record_give_the_same_calls(recall: ModuleType, tmp_path
 
 @pytest.fixture
 def index(tmp_path: Path) -> Iterator[sqlite3.Connection]:
-    """a -> inner -> b; a -> seen -> c; c has an unresolved call; d is declared only."""
-    names = ("a", "inner", "b", "seen", "c", "d")
+    """a -> inner -> b; a -> seen -> c, and from another file, a -> far -> e; c has an unresolved call; d is declared
+    only."""
+    names = ("a", "inner", "b", "seen", "c", "d", "e")
     ids = {name: symbol_id(name) for name in names}
     symbols = [
         Symbol(name, "function", name, f"tvm::{name}", i, 1, i, is_definition=name != "d")
         for i, name in enumerate(names, 1)
     ]
-    edges = (("a", "inner"), ("inner", "b"), ("a", "seen"), ("seen", "c"))
+    edges = (("a", "inner"), ("inner", "b"), ("a", "seen"), ("seen", "c"), ("a", "far"))
+    ids["far"] = symbol_id("far")
     calls = [Call(ids[a], ids[b], Evidence.DIRECT, 1, 1) for a, b in edges]
+    far = [Symbol("far", "function", "far", "tvm::far", 1, 1, 1)]
     unresolved = [Unresolved(5, 1, ids["c"], "x.b()", "dependent")]
     with IndexBuilder(tmp_path / "x.db") as builder:
         builder.add_file("a.cc", Lang.CPP, "", 0, 0)
         builder.add_facts(FileFacts("a.cc", Lang.CPP, symbols=symbols, calls=calls, unresolved=unresolved))
+        builder.add_file("far.cc", Lang.CPP, "", 0, 0)
+        away = [Call(ids["far"], ids["e"], Evidence.DIRECT, 1, 1)]
+        builder.add_facts(FileFacts("far.cc", Lang.CPP, symbols=far, calls=away))
         builder.flush_symbols()
         builder.publish()
     with closing(open_index(tmp_path / "x.db")) as db:
@@ -105,6 +112,21 @@ def test_a_chain_counts_only_through_functions_that_were_inlined(recall: ModuleT
         ("tvm::c", "tvm::b"): "an unresolved call in the caller spells the callee's name",
         ("tvm::d", "tvm::b"): "the caller's body was not read",
         ("tvm::x", "tvm::seen"): "caller not in the index",
+    }
+
+
+def test_only_what_the_compiler_saw_was_inlined(recall: ModuleType, index: sqlite3.Connection) -> None:
+    """Else any chain would excuse a miss. A function that its caller also calls is told apart."""
+    observed = recall.Observed()
+    observed.add([("tvm::a()", f"tvm::{name}()") for name in ("seen", "c", "far", "e")])
+    observed.add([("tvm::other()", "tvm::inner()"), ("tvm::a()", "tvm::b()")])
+    known = recall.Known(index)
+    _, missed = recall.judge(observed, known)
+    assert recall.explain(missed, observed, known) == {
+        ("tvm::a", "tvm::b"): recall.INLINED_HERE,
+        ("tvm::a", "tvm::c"): recall.INLINED_ONCE,
+        ("tvm::a", "tvm::e"): "no call of it in the caller",
+        ("tvm::other", "tvm::inner"): "caller not in the index",
     }
 
 

@@ -164,8 +164,9 @@ class Instance(NamedTuple):
 
     `bindings` is `*` (a call within a class template: its parameters stand for themselves) or `name=value` joined by
     commas. A value is `c` or `f` with the id of a class, or of a function or lambda, or `p` with the name of a
-    parameter of the template around the call; the name of a class template's parameter has `^` before it. `inside`: the
-    call itself stands in a template.
+    parameter of the template around the call, or a type within it; the name of a class template's parameter has `^`
+    before it. `#i` is the i-th parameter of a function, `@` what a field, variable or member type is. `inside`: the
+    call itself stands in a template, and runs what the callee runs.
     """
 
     line: int

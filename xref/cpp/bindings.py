@@ -1,7 +1,7 @@
 """What template parameters stand for: the types and arguments that a call writes, and the parameters in scope.
 
 A binding is `c<id>` (a class of the tree), `f<id>` (a function or lambda) or `p<name>` (a parameter of the template
-around the call); the name of a class template's parameter has `^` before it.
+around the call, or a type within it: `pT::ContainerType`); the name of a class template's parameter has `^` before it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from xref.cpp import kinds
-from xref.cpp.clang import CXCursor, CXType, children, text
+from xref.cpp.clang import CXCursor, CXType, children, file_location, text
 from xref.cpp.names import CLOSURE_PREFIX, Declaration
 from xref.cpp.walk import Hooks, Walk
 from xref.model import FileFacts
@@ -18,13 +18,24 @@ from xref.model import FileFacts
 _PARAMETERS = (kinds.TEMPLATE_TYPE_PARAMETER, kinds.TEMPLATE_VALUE_PARAMETER, kinds.TEMPLATE_TEMPLATE_PARAMETER)
 _WRAPPER = r"(?:typename )?(?:std::)?(?:decay|remove_reference|remove_cv|remove_const|remove_cvref)(?:_t)?<"
 _PARAMETER = re.compile(
-    rf"(?:const |volatile |typename )*(?:{_WRAPPER})*(?:const )?([A-Za-z_]\w*)[>&* ]*(?:::type)?(?: const)?[&* ]*"
+    rf"(?:const |volatile |typename )*(?:{_WRAPPER})*(?:const )?(?:typename )?([A-Za-z_]\w*(?:::[A-Za-z_]\w*)?)"
+    r"[>&* ]*(?:::type)?(?: const)?[&* ]*"
 )
-"""The spelling of a type that is a parameter, but for references, const, and what strips them."""
+"""The spelling of a type that is a parameter, or a type within it, but for references, const, and what strips them."""
+_MEMBER_TYPE = re.compile(rb"\s*(::\s*[A-Za-z_]\w*)?")
+_MAX_ALIASES = 4
 _HANDS_ON = ("forward", "move")
-REFERENCES, POINTER, FUNCTION = (103, 104), 101, 111  # CXTypeKind
+_BINDERS = ("bind", "bind_front", "mem_fn")
+"""Of the standard library: they make an object that calls the function that they are given."""
+_BOUND = frozenset(("_Bind", "_Bind_front", "_Mem_fn", "__bind", "__mem_fn"))
+"""How libstdc++ and libc++ name the classes of such objects."""
+REFERENCES, POINTER, FUNCTION, MEMBER_POINTER = (103, 104), 101, 111, 117  # CXTypeKind
 MAX_ARGUMENTS = 8
 """Of a template or call, more arguments than this are not looked at."""
+
+
+CALLABLES = frozenset(("function", "Function", "TypedFunction", "PackedFunc", "TypedPackedFunc"))
+"""std::function, and TVM's function objects of all releases."""
 
 
 class Bindings(Walk):
@@ -42,15 +53,30 @@ class Bindings(Walk):
         super().__init__(root, known, owned, sources, hooks, seen_externals)
         self._bound_classes: dict[int, dict[str, str]] = {}
         self._parameter_names: dict[int, list[str]] = {}
+        self._positions: dict[int, list[int]] = {}
+        """By function: which of its parameters can be called."""
         self.captured: dict[int, str] = {}
         """The template parameter that the type of an init-capture (`[f = std::forward<F>(f)]`) is, by its address."""
 
     def parameter_of(self, kind: CXType) -> str:
-        """The template parameter in scope that the type is, through references, pointers and const; "" for others."""
+        """The template parameter in scope that the type is, or a type within it (`T::ContainerType`), through
+        references, pointers, const and aliases; "" for others."""
         if not self.in_template():
             return ""
-        found = _PARAMETER.fullmatch(text(self.library.clang_getTypeSpelling(kind)))
-        return found.group(1) if found and self._is_in_scope(found.group(1)) else ""
+        for _ in range(_MAX_ALIASES):
+            found = _PARAMETER.fullmatch(text(self.library.clang_getTypeSpelling(kind)))
+            if found and self._is_in_scope(found.group(1).partition("::")[0]):
+                return found.group(1)
+            alias = self.library.clang_getTypeDeclaration(self._pointed_to(kind))
+            if alias.kind not in (kinds.TYPE_ALIAS, kinds.TYPEDEF):
+                break
+            kind = self.library.clang_getTypedefDeclUnderlyingType(alias)
+        return ""
+
+    def _pointed_to(self, kind: CXType) -> CXType:
+        while kind.kind in REFERENCES or kind.kind == POINTER:
+            kind = self.library.clang_getPointeeType(kind)
+        return kind
 
     def parameter_of_object(self, expression: CXCursor) -> str:
         """The template parameter that the expression's type is; also that of a captured value."""
@@ -62,6 +88,26 @@ class Bindings(Walk):
             if referenced.decl in self.captured:
                 return self.captured[referenced.decl]
         return self.parameter_of(library.clang_getCursorType(expression))
+
+    def callable_positions(self, function: CXCursor) -> list[int]:
+        """Which of the function's parameters can be called, by their types."""
+        positions = self._positions.get(function.decl)
+        if positions is None:
+            kind = self.library.clang_getCursorType(function)
+            count = max(0, self.library.clang_getNumArgTypes(kind))
+            positions = [i for i in range(count) if self.is_callable(self.library.clang_getArgType(kind, i))]
+            self._positions[function.decl] = positions
+        return positions
+
+    def is_callable(self, kind: CXType) -> bool:
+        """Whether the type is a pointer to a function or method, std::function, or one of TVM's function objects."""
+        kind = self.library.clang_getCanonicalType(kind)
+        while kind.kind in REFERENCES:
+            kind = self.library.clang_getPointeeType(kind)
+        if kind.kind in (POINTER, MEMBER_POINTER):
+            return bool(self.library.clang_getPointeeType(kind).kind == FUNCTION)
+        declared = self.library.clang_getTypeDeclaration(kind)
+        return bool(declared.decl) and text(self.library.clang_getCursorSpelling(declared)) in CALLABLES
 
     def note_captures(self, closure: CXCursor) -> None:
         """Remember of a lambda's init-captures which parameter their type is: libclang shows `auto`.
@@ -172,8 +218,18 @@ class Bindings(Walk):
     def _value_of_reference(self, reference: CXCursor) -> str:
         named = self.library.clang_getCursorReferenced(reference)
         if named.kind == kinds.TEMPLATE_TYPE_PARAMETER:
-            return f"p{text(self.library.clang_getCursorSpelling(named))}"
+            return f"p{text(self.library.clang_getCursorSpelling(named))}{self._member_type(reference)}"
         return self._value_of_type(self.library.clang_getCursorType(named))
+
+    def _member_type(self, reference: CXCursor) -> str:
+        """`::Name` where a template argument is `typename T::Name`: libclang shows the T of it alone."""
+        handle, _, _, offset = file_location(self.library.clang_getCursorLocation(reference))
+        source = self.source_of(self.paths.relative(handle))
+        word = text(self.library.clang_getCursorSpelling(reference)).encode()
+        if source[offset : offset + len(word)] != word:
+            return ""
+        found = _MEMBER_TYPE.match(source, offset + len(word))
+        return found.group(1).decode().replace(" ", "") if found is not None and found.group(1) else ""
 
     def _value_of_type(self, kind: CXType) -> str:
         """`c`.. for a class of the tree, `f`.. for a lambda's closure, "f" for some function, `p`.. for a parameter."""
@@ -185,7 +241,9 @@ class Bindings(Walk):
         if parameter := self.parameter_of(kind):
             return f"p{parameter}"
         kind = library.clang_getCanonicalType(kind)
-        if kind.kind == FUNCTION or (kind.kind == POINTER and library.clang_getPointeeType(kind).kind == FUNCTION):
+        if kind.kind in (POINTER, MEMBER_POINTER):
+            return "f" if library.clang_getPointeeType(kind).kind == FUNCTION else ""
+        if kind.kind == FUNCTION:
             return "f"
         made = library.clang_getTypeDeclaration(kind)
         if not made.decl or made.kind not in kinds.TYPE_LIKE:
@@ -194,6 +252,8 @@ class Bindings(Walk):
             closure = self.declarations.lambda_at(library.clang_getCursorLocation(made).offset)
             return f"f{closure.id}" if closure is not None else ""
         class_ = self.declarations.of(made)
+        if class_ is not None and class_.name in _BOUND:
+            return "f"
         return f"c{class_.id}" if class_ is not None and class_.file and class_.kind in kinds.TYPE_LIKE else ""
 
     def _arguments(self, call: CXCursor) -> list[CXCursor]:
@@ -203,7 +263,7 @@ class Bindings(Walk):
 
     def _value_of(self, argument: CXCursor) -> str:
         """What an argument in a template is, through `std::forward` and `std::move`."""
-        argument = self.handed_on(argument)
+        argument = self.bound_function(self.handed_on(argument))
         if found := self.find_lambda(argument):
             return f"f{self.declare_lambda(found, '').id}"
         if argument.kind == kinds.DECL_REF_EXPR:
@@ -217,6 +277,21 @@ class Bindings(Walk):
         if parameter := self.parameter_of_object(argument):
             return f"p{parameter}"
         return self._value_of_type(self.library.clang_getCursorType(argument))
+
+    def bound_function(self, expression: CXCursor) -> CXCursor:
+        """The function that `std::bind(&Class::method, this, ..)` or `std::mem_fn(&Class::method)` makes callable."""
+        at = self.handed_on(expression)
+        while at.kind == kinds.CALL_EXPR and len(inner := children(at)) == 1:
+            at = self.handed_on(inner[0])  # what copies or converts it
+        if at.kind != kinds.CALL_EXPR:
+            return expression
+        named = self.library.clang_getCursorReferenced(at)
+        if text(self.library.clang_getCursorSpelling(named)) not in _BINDERS:
+            return expression
+        function = self.handed_on(children(at)[1])
+        if function.kind == kinds.UNARY_OPERATOR and len(inner := children(function)) == 1:
+            function = inner[0]
+        return function
 
     def handed_on(self, expression: CXCursor) -> CXCursor:
         """What `std::forward<T>(x)` and `std::move(x)` hand on, through parentheses."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from xref.cpp import kinds
+from xref.cpp.bindings import CALLABLES
 from xref.cpp.clang import CONTINUE, RECURSE, CXCursor, children, text
 from xref.cpp.dependent import MAX_CANDIDATES, DependentCalls
-from xref.cpp.holders import CALLABLES
 from xref.cpp.makers import constructed
 from xref.cpp.names import CALL_OPERATOR, Declaration
 from xref.cpp.walk import OpenCall
@@ -115,6 +115,7 @@ class Calls(DependentCalls):
             if (is_value or in_text) and self.scope is not None:
                 evidence = Evidence.VALUE if is_value else Evidence.TEMPLATE
                 facts.calls.append(Call(self.scope.id, candidate.id, evidence, line, col))
+                self.note_arguments(parent, cursor, candidate, cursors[candidates.index(candidate)], facts, line, col)
         if is_callee and call is not None:
             call.file, call.line, call.col, call.candidates, call.declared = file, line, col, candidates, cursors
         return RECURSE
@@ -169,6 +170,9 @@ class Calls(DependentCalls):
         self._constructs(scope, cursor, referenced, callee, call)
         self.note_instance(cursor, referenced, callee, facts, call.line, call.col)
         self.note_given(cursor, referenced, callee, facts, call.line, call.col)
+        self.note_defaults(cursor, referenced, facts, call.line, call.col)
+        if callee.symbol_kind == "constructor":
+            self.note_temporary(referenced, facts, call.line, call.col)
         if callee.name != CALL_OPERATOR:
             return
         known = self._call_values(self._object_of(cursor), call, facts)

@@ -46,6 +46,8 @@ class Declares(Holders):
             self._name_lambda(cursor, declaration)
             if not any(c.kind in kinds.EXPRESSIONS for c in children(cursor)):
                 self.note_default_construction(cursor)
+        elif cursor.kind in (kinds.TYPE_ALIAS, kinds.TYPEDEF):
+            self.note_member_type(cursor, declaration)
         return RECURSE
 
     def _plain_template(self, cursor: CXCursor, _parent: CXCursor) -> int:

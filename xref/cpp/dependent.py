@@ -69,6 +69,13 @@ class DependentCalls(Holders):
         if len(call.candidates) > MAX_CANDIDATES:
             reason = f"{len(call.candidates)} candidates"
         elif self.in_template():
+            first = next(iter(children(cursor)), None)
+            if (
+                first is not None
+                and self.calls_method_pointer(first)
+                and self.note_through(first, facts, call.line, call.col, self.written(cursor))
+            ):
+                return
             if self._member_call(cursor, call, facts):
                 return
             reason = "dependent on a template parameter"
@@ -146,13 +153,29 @@ class DependentCalls(Holders):
             if holder:
                 name, known, parameter = CALL_OPERATOR, "", holder
         else:
-            known = self._class_of_type(self.library.clang_getCursorType(call))
+            kind = self.library.clang_getCursorType(call)
+            known = self._class_of_type(kind) or self._deduced_class(callee)
             name = known.rsplit("::", 1)[-1]
+            if made := self.parameter_of(kind) if callee is None or callee.kind not in kinds.EXPRESSIONS else "":
+                self.note_construction(made, facts, at.line, at.col, self.written(call))
+                return True
+            if name:
+                self.note_made_in_template(kind, facts, at.line, at.col)
+            elif callee is not None and callee.kind in kinds.EXPRESSIONS:  # `Equal<T>()(x, y)`
+                known = self._class_of_type(self.library.clang_getCursorType(callee))
+                name = CALL_OPERATOR if known else ""
         if not name:
             return False
         written, argument = self.source_text(call), self._class_of_argument(call)
         facts.dependent.append(Dependent(at.line, at.col, self.within(), name, known, argument, written, parameter))
         return True
+
+    def _deduced_class(self, callee: CXCursor | None) -> str:
+        """The qualified name of the class template that `Context(this, x)` makes an object of."""
+        if callee is None or callee.kind != kinds.TEMPLATE_REF:
+            return ""
+        class_ = self.declarations.of(self.library.clang_getCursorReferenced(callee))
+        return class_.qualname if class_ is not None and class_.kind in kinds.TYPE_LIKE else ""
 
     def _holder(self, receiver: CXCursor, name: str) -> str:
         """Of `x->name(..)`, where name is a field that holds a function: its template parameter, or the field."""

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from xref.cpp import kinds
-from xref.cpp.bindings import FUNCTION, POINTER, REFERENCES
+from xref.cpp.bindings import POINTER
 from xref.cpp.clang import CXCursor, CXType, children, text
 from xref.cpp.lifetimes import Lifetimes
 from xref.cpp.names import CALL_OPERATOR, Declaration
 from xref.cpp.walk import Hooks
 from xref.model import Call, Dependent, Evidence, FileFacts, Instance
 
-CALLABLES = frozenset(("function", "Function", "TypedFunction", "PackedFunc", "TypedPackedFunc"))
-"""std::function, and TVM's function objects of all releases."""
 _VOID = 2  # CXType_Void
 _MAX_DEPTH = 6
 _CASTS = (kinds.UNEXPOSED_EXPR, kinds.PAREN_EXPR, kinds.CSTYLE_CAST, kinds.STATIC_CAST, kinds.REINTERPRET_CAST,
@@ -38,8 +36,6 @@ class Holders(Lifetimes):
         seen_externals: set[str],
     ) -> None:
         super().__init__(root, known, owned, sources, hooks, seen_externals)
-        self._positions: dict[int, list[int]] = {}
-        """By function: which of its parameters can be called."""
 
     def note_given(
         self, call: CXCursor, referenced: CXCursor, callee: Declaration, facts: FileFacts, line: int, col: int
@@ -47,10 +43,7 @@ class Holders(Lifetimes):
         """Record the functions that a call gives for parameters that can be called."""
         if not callee.file or self.scope is None:
             return
-        positions = self._positions.get(referenced.decl)
-        if positions is None:
-            positions = self._positions[referenced.decl] = self._callable_positions(referenced)
-        for i in positions:
+        for i in self.callable_positions(referenced):
             if i < self.library.clang_Cursor_getNumArguments(call):
                 for value in self._values(self.library.clang_Cursor_getArgument(call, i)):
                     facts.instances.append(Instance(line, col, self.scope.id, callee.id, f"#{i}={value}", False))
@@ -89,11 +82,16 @@ class Holders(Lifetimes):
         return None
 
     def note_initialisers(self, constructor: CXCursor) -> None:
-        """Record what `x_(f)` gives to fields; libclang lists the value behind the field's name."""
+        """Record what `x_(f)` gives to fields; libclang lists the value behind the field's name. A field whose type is
+        a template parameter is made by a constructor that only an instantiation knows."""
         field: CXCursor | None = None
         for child in children(constructor):
             if child.kind == kinds.MEMBER_REF:
                 field = self.library.clang_getCursorReferenced(child)
+                file, line, col = self.position(child)
+                parameter = self.parameter_of(self.library.clang_getCursorType(field))
+                if parameter and file in self.facts:
+                    self.note_construction(parameter, self.facts[file], line, col)
             elif field is not None and child.kind in kinds.EXPRESSIONS:
                 self.note_kept(field, child)
                 field = None
@@ -112,21 +110,6 @@ class Holders(Lifetimes):
             )
         return bool(values)
 
-    def _callable_positions(self, function: CXCursor) -> list[int]:
-        kind = self.library.clang_getCursorType(function)
-        count = max(0, self.library.clang_getNumArgTypes(kind))
-        return [i for i in range(count) if self.is_callable(self.library.clang_getArgType(kind, i))]
-
-    def is_callable(self, kind: CXType) -> bool:
-        """Whether the type is a pointer to a function, std::function, or one of TVM's function objects."""
-        kind = self.library.clang_getCanonicalType(kind)
-        while kind.kind in REFERENCES:
-            kind = self.library.clang_getPointeeType(kind)
-        if kind.kind == POINTER:
-            return bool(self.library.clang_getPointeeType(kind).kind == FUNCTION)
-        declared = self.library.clang_getTypeDeclaration(kind)
-        return bool(declared.decl) and text(self.library.clang_getCursorSpelling(declared)) in CALLABLES
-
     def _may_hold(self, kind: CXType) -> bool:
         kind = self.library.clang_getCanonicalType(kind)
         return self.is_callable(kind) or (
@@ -137,13 +120,15 @@ class Holders(Lifetimes):
         """The functions (`f<id>`) and holders (`p#<i> name`, `@<id> name`) that the expression may be."""
         if depth > _MAX_DEPTH:
             return []
-        expression = self.handed_on(expression)
+        expression = self.handed_on(self.bound_function(expression))
         if found := self.find_lambda(expression):
             return [f"f{self.declare_lambda(found, '').id}"]
         parts = [c for c in children(expression) if c.kind in kinds.EXPRESSIONS]
         if expression.kind == kinds.CONDITIONAL:
             return [v for part in parts[1:] for v in self._values(part, depth + 1)]
         if expression.kind in _CASTS and parts:
+            return self._values(parts[-1], depth + 1)
+        if self._picks_method(expression) and parts:
             return self._values(parts[-1], depth + 1)
         if expression.kind == kinds.CALL_EXPR and len(parts) == 1:
             referenced = self.library.clang_getCursorReferenced(expression)
@@ -153,6 +138,18 @@ class Holders(Lifetimes):
         if expression.kind in (kinds.DECL_REF_EXPR, kinds.MEMBER_REF_EXPR):
             return self._values_of_name(self.library.clang_getCursorReferenced(expression), depth)
         return []
+
+    def _picks_method(self, expression: CXCursor) -> bool:
+        """Whether it is `object.*method` or `object->*method`."""
+        return expression.kind == kinds.BINARY_OPERATOR and (
+            self.library.clang_getCursorBinaryOperatorKind(expression) in kinds.POINTER_TO_MEMBER
+        )
+
+    def calls_method_pointer(self, callee: CXCursor) -> bool:
+        """Whether what is called is `(object->*method)`."""
+        while callee.kind in (kinds.PAREN_EXPR, kinds.UNEXPOSED_EXPR) and len(inner := children(callee)) == 1:
+            callee = inner[0]
+        return self._picks_method(callee)
 
     def _values_of_name(self, named: CXCursor, depth: int) -> list[str]:
         if known := self.variable_values.get(named.decl or 0):

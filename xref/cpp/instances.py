@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from xref.cpp import kinds
 from xref.cpp.bindings import MAX_ARGUMENTS, Bindings
-from xref.cpp.clang import CXCursor, children
+from xref.cpp.clang import CXCursor, CXType, children
 from xref.cpp.makers import MAKERS, constructors
 from xref.cpp.names import CALL_OPERATOR, Declaration
 from xref.cpp.walk import Hooks
@@ -97,44 +97,94 @@ class Instances(Bindings):
         given = self._explicit(call)
         arguments = [self._value_of(a) for a in self._arguments(call)]
         for candidate, declared in candidates:
-            if not candidate.file:
-                continue
-            names = self._names_of(declared)
-            bound = {n: v for n, v in zip(names, given, strict=False) if v}
             if candidate.qualname in MAKERS and given and given[0].startswith("p"):
                 self.note_construction(given[0][1:], facts, line, col)
             elif candidate.qualname in MAKERS:
                 self._note_made(call, facts, line, col)
+            if not candidate.file:
+                continue
+            names = self._names_of(declared)
+            bound = {n: v for n, v in zip(names, given, strict=False) if v}
             for name, value in zip(self._parameter_types(declared, names), arguments, strict=False):
                 if name and value and name not in bound:
                     bound[name] = value
+            for i in self.callable_positions(declared)[:MAX_ARGUMENTS]:
+                if i < len(arguments) and arguments[i].startswith(("f", "p")):
+                    bound[f"#{i}"] = arguments[i]
             self._emit(candidate, bound, facts, line, col)
 
-    def note_construction(self, parameter: str, facts: FileFacts, line: int, col: int) -> None:
-        """Record that an object of a template parameter's type is made."""
-        facts.dependent.append(Dependent(line, col, self.within(), CONSTRUCTION, "", "", "", parameter))
+    def note_arguments(
+        self, named: CXCursor, name: CXCursor, callee: Declaration, declared: CXCursor, facts: FileFacts, line: int,
+        col: int,
+    ) -> None:  # fmt: skip
+        """Record what `creator = ObjectCreatorDefault<Class>` in a template gives to the function, which runs later."""
+        here = self.token(name)
+        given = [c for c in children(named) if c.kind == kinds.TYPE_REF and self.token(c) > here]
+        names = self._names_of(declared) if given and callee.file else []
+        bound: dict[str, str] = {}
+        for parameter, reference in zip(names, given, strict=False):
+            self._bind(bound, parameter, self._value_of_reference(reference))
+        if bound and self.scope is not None:  # not `inside`: the caller runs nothing of it
+            written = ",".join(f"{parameter}={value}" for parameter, value in bound.items())
+            facts.instances.append(Instance(line, col, self.scope.id, callee.id, written, False))
+
+    def note_construction(self, parameter: str, facts: FileFacts, line: int, col: int, written: str = "") -> None:
+        """Record that an object of a template parameter's type is made. `written`: the call, where it is one."""
+        facts.dependent.append(Dependent(line, col, self.within(), CONSTRUCTION, "", "", written, parameter))
 
     def _note_made(self, call: CXCursor, facts: FileFacts, line: int, col: int) -> None:
-        """`using Impl = FunctionObjImpl<F>; make_object<Impl>(..)` in a template calls the constructors of Impl."""
+        """`using Impl = FunctionObjImpl<F>; make_object<Impl>(..)` in a template calls the constructors of Impl; so
+        does `make_unique<With<Context>>(..)`."""
         library, scope = self.library, self.scope
-        named = next((c for c in self._explicit_references(call) if c.kind == kinds.TYPE_REF), None)
-        if named is None or scope is None:
+        named = self._explicit_references(call)
+        if not named or scope is None:
             return
-        alias = library.clang_getCursorReferenced(named)
-        is_alias = alias.kind in (kinds.TYPE_ALIAS, kinds.TYPEDEF)
-        kind = library.clang_getTypedefDeclUnderlyingType(alias) if is_alias else library.clang_getCursorType(alias)
-        class_ = library.clang_getTypeDeclaration(library.clang_getCanonicalType(kind))
+        if named[0].kind == kinds.TEMPLATE_REF:
+            class_ = library.clang_getCursorReferenced(named[0])
+            values = [self._value_of_reference(c) if c.kind == kinds.TYPE_REF else "" for c in named[1:]]
+        else:
+            alias = library.clang_getCursorReferenced(named[0])
+            is_alias = alias.kind in (kinds.TYPE_ALIAS, kinds.TYPEDEF)
+            kind = library.clang_getTypedefDeclUnderlyingType(alias) if is_alias else library.clang_getCursorType(alias)
+            class_ = library.clang_getTypeDeclaration(library.clang_getCanonicalType(kind))
+            values = self._arguments_of_type(kind)
         if class_.kind not in kinds.TYPE_LIKE:
             return
-        bound: dict[str, str] = {}
-        for i, name in enumerate(self._names_of(class_)[:MAX_ARGUMENTS]):
-            value = self._value_of_type(library.clang_Type_getTemplateArgumentAsType(kind, i))
-            self._bind(bound, f"^{name}", value)
+        bound = self._class_arguments(class_, values)
         for constructor in constructors(self, class_):
             if constructor.file:
                 self.mention(constructor, facts)
                 facts.calls.append(Call(scope.id, constructor.id, Evidence.TEMPLATE, line, col))
                 self._emit(constructor, bound, facts, line, col)
+
+    def note_made_in_template(self, kind: CXType, facts: FileFacts, line: int, col: int) -> None:
+        """Record what `PBinaryExpr<Add, TA, TB>(a, b)` in a template gives for the parameters of the class."""
+        class_ = self.library.clang_getTypeDeclaration(kind)
+        bound = self._class_arguments(class_, self._arguments_of_type(kind)) if class_.kind in kinds.TYPE_LIKE else {}
+        for constructor in constructors(self, class_)[:1] if bound else ():
+            if constructor.file:
+                self._emit(constructor, bound, facts, line, col)
+
+    def _arguments_of_type(self, kind: CXType) -> list[str]:
+        given = (self.library.clang_Type_getTemplateArgumentAsType(kind, i) for i in range(MAX_ARGUMENTS))
+        return [self._value_of_type(one) for one in given]
+
+    def _class_arguments(self, class_: CXCursor, values: list[str]) -> dict[str, str]:
+        """Bindings of the class's parameters to these values."""
+        bound: dict[str, str] = {}
+        for name, value in zip(self._names_of(class_), values, strict=False):
+            self._bind(bound, f"^{name}", value)
+        return bound
+
+    def note_member_type(self, alias: CXCursor, declaration: Declaration) -> None:
+        """Record which class `using ContainerType = IntImmNode;` in a class names: templates say `T::ContainerType`."""
+        scope = self.scope
+        if scope is None or scope.kind not in kinds.TYPE_LIKE:
+            return
+        value = self._value_of_type(self.library.clang_getTypedefDeclUnderlyingType(alias))
+        file, line, col = self.position(alias)
+        if value.startswith("c") and file in self.facts:
+            self.facts[file].instances.append(Instance(line, col, scope.id, declaration.id, f"@={value}", False))
 
     def _emit(self, callee: Declaration, bound: dict[str, str], facts: FileFacts, line: int, col: int) -> None:
         scope = self.scope
@@ -185,7 +235,7 @@ class Instances(Bindings):
         return named
 
     def _function_named(self, argument: CXCursor) -> Declaration | None:
-        at = self.handed_on(argument)
+        at = self.handed_on(self.bound_function(argument))
         while (
             at.kind in (kinds.UNARY_OPERATOR, kinds.UNEXPOSED_EXPR, kinds.PAREN_EXPR)
             and len(inner := children(at)) == 1

@@ -1,4 +1,5 @@
-"""Constructors and destructors that run though nobody writes a call: of fields without an initialiser, of variables."""
+"""What runs though nobody writes a call: constructors and destructors of fields, variables and temporaries, and the
+values of parameters that a call leaves out."""
 
 from __future__ import annotations
 
@@ -31,6 +32,7 @@ class Lifetimes(Instances):
         super().__init__(root, known, owned, sources, hooks, seen_externals)
         self._default_constructors: dict[int, Declaration | None] = {}
         self._destructors: dict[int, Declaration | None] = {}
+        self._of_defaults: dict[tuple[int, int], list[tuple[Declaration, CXCursor]]] = {}
 
     def note_default_construction(self, field: CXCursor) -> None:
         """A field without an initialiser is made by the default constructor of its class, where somebody wrote one.
@@ -61,6 +63,43 @@ class Lifetimes(Instances):
                 return found if written else None
         return None
 
+    def note_defaults(self, call: CXCursor, referenced: CXCursor, facts: FileFacts, line: int, col: int) -> None:
+        """What the values of parameters that the call leaves out call (`Span span = Span()`), the caller calls."""
+        library, scope = self.library, self.scope
+        if scope is None:
+            return
+        for i in range(library.clang_Cursor_getNumArguments(call)):
+            if self.token(library.clang_Cursor_getArgument(call, i)):  # a default has no place in the text
+                continue
+            known = self._of_defaults.get((referenced.decl, i))
+            if known is None:
+                known = self._of_defaults[referenced.decl, i] = self._calls_of_default(referenced, i)
+            for callee, at in known:
+                self.mention(callee, facts)
+                facts.calls.append(Call(scope.id, callee.id, Evidence.DIRECT, line, col))
+                self.note_instance(at, library.clang_getCursorReferenced(at), callee, facts, line, col)
+
+    def _calls_of_default(self, function: CXCursor, i: int) -> list[tuple[Declaration, CXCursor]]:
+        """The calls in the value of the function's i-th parameter, each with its cursor."""
+        library = self.library
+        template = library.clang_getSpecializedCursorTemplate(function)
+        at = template if template.decl else function
+        parameters = [c for c in children(at) if c.kind == kinds.PARAMETER]
+        pending = [c for c in children(parameters[i]) if c.kind in kinds.EXPRESSIONS] if i < len(parameters) else []
+        found = []
+        for expression in pending:
+            pending += [c for c in children(expression) if c.kind in kinds.EXPRESSIONS and c.kind != kinds.LAMBDA_EXPR]
+            if expression.kind == kinds.CALL_EXPR:
+                callee = self.declarations.of(library.clang_getCursorReferenced(expression))
+                if callee is not None and callee.is_function:
+                    found.append((callee, expression))
+        return found
+
+    def note_temporary(self, constructor: CXCursor, facts: FileFacts, line: int, col: int) -> None:
+        """An object that is made within a larger call ends in the function: `LogFatal(..).stream() << x`."""
+        if self.open_calls:
+            self._note_destructor_of(self.library.clang_getCursorSemanticParent(constructor), facts, line, col)
+
     def note_destructor(self, variable: CXCursor) -> None:
         """A local variable's destructor is called by the function, where somebody wrote one for its class."""
         library, scope = self.library, self.scope
@@ -68,12 +107,16 @@ class Lifetimes(Instances):
         class_ = library.clang_getTypeDeclaration(library.clang_getCanonicalType(kind))
         if scope is None or kind.kind in REFERENCES or class_.kind not in _INSTANTIABLE:
             return
-        if class_.decl not in self._destructors:
-            self._destructors[class_.decl] = self._destructor_of(class_)
-        destructor = self._destructors[class_.decl]
         file, line, col = self.position(variable)
         facts = self.facts.get(file)
-        if facts is not None and destructor is not None:
+        if facts is not None:
+            self._note_destructor_of(class_, facts, line, col)
+
+    def _note_destructor_of(self, class_: CXCursor, facts: FileFacts, line: int, col: int) -> None:
+        if class_.decl not in self._destructors:
+            self._destructors[class_.decl] = self._destructor_of(class_)
+        destructor, scope = self._destructors[class_.decl], self.scope
+        if destructor is not None and scope is not None:
             self.mention(destructor, facts)
             facts.calls.append(Call(scope.id, destructor.id, Evidence.DIRECT, line, col))
             self._emit(destructor, self._class_bindings(class_), facts, line, col)

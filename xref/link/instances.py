@@ -28,6 +28,10 @@ Use = tuple[str, str]
 """What a template does with a parameter: the member's name, the parameter's."""
 
 
+Place = tuple[Id | None, str]
+"""A parameter of a template or class; `#i` of a function; `@` of what a field, variable or member type is."""
+
+
 class _Row(NamedTuple):
     caller: Id
     callee: Id
@@ -91,9 +95,12 @@ class _Program:
     def _handed_on(self, row: _Row) -> Iterator[Use]:
         given = bindings(row.bindings)
         for name, parameter in tuple(self.uses[row.callee]):
-            value = parameter if given is None else value_of(given, parameter)[1:]
-            if given is None or value_of(given, parameter).startswith("p"):
-                yield name, value
+            if given is None:
+                yield name, parameter
+                continue
+            head, within, path = parameter.partition("::")
+            if (value := value_of(given, head)).startswith("p"):
+                yield name, f"{value[1:]}{within}{path}"
 
 
 @lru_cache(maxsize=1 << 14)
@@ -108,7 +115,7 @@ def value_of(given: dict[str, str], parameter: str) -> str:
 
 
 class _Methods:
-    """Methods of classes by name, inherited ones included."""
+    """Methods of classes by name and what member types are, inherited ones included."""
 
     def __init__(self, db: sqlite3.Connection, names: Iterable[str]) -> None:
         self._own: dict[tuple[Id, str], list[Id]] = defaultdict(list)
@@ -128,6 +135,26 @@ class _Methods:
         self._bases: dict[Id, list[Id]] = defaultdict(list)
         for derived, base in db.execute("SELECT from_id, to_id FROM relations WHERE kind = 'base' ORDER BY 1, 2"):
             self._bases[derived].append(base)
+        self._types: dict[tuple[Id, str], Id] = {
+            (parent, name): int(written.removeprefix("@=c"))
+            for parent, name, written in db.execute(
+                "SELECT i.caller_id, s.name, max(i.bindings) FROM instance i JOIN symbol s ON s.id = i.callee_id"
+                " WHERE s.kind = 'typedef' GROUP BY 1, 2"
+            )
+        }
+
+    def within(self, class_: Id, path: str) -> Id | None:
+        """What the member type of that path (`ContainerType`, "" for the class itself) of the class is."""
+        at: Id | None = class_
+        for name in filter(None, path.split("::")):
+            level, found = [at], None
+            for above in level:
+                found = self._types.get((above, name)) if above is not None else None
+                if found is not None:
+                    break
+                level += [b for b in self._bases.get(above or 0, ()) if b not in level]
+            at = found
+        return at
 
     def named(self, class_: Id, name: str) -> list[Id]:
         """The class's methods of that name; when it has none, the nearest base's. Of constructors, those that copy
@@ -165,16 +192,17 @@ def _of_callers(db: sqlite3.Connection, program: _Program, methods: _Methods) ->
         uses = program.uses[callee]
         given = bindings(written) or {}
         for name, parameter in uses:
-            value = value_of(given, parameter)
-            if value.startswith("c"):
-                for method in methods.named(int(value[1:]), name):
+            head, _, path = parameter.partition("::")
+            value = value_of(given, head)
+            if value.startswith("c") and (class_ := methods.within(int(value[1:]), path)) is not None:
+                for method in methods.named(class_, name):
                     if method != caller:
                         yield caller, method, Evidence.TEMPLATE, file_id, line, col, names.get(callee, "")
 
 
 def _of_parameters(derived: Derived, program: _Program, methods: _Methods) -> set[tuple[int, int, int, Id]]:
     """Each template that calls a parameter, or a member of it, calls what it is given anywhere."""
-    given = _given(derived.db, program)
+    given = _given(derived.db, program, methods)
     known: set[tuple[int, int, int, Id]] = set()
     for within, name, parameter, file_id, line, col, text in derived.db.execute(
         "SELECT in_symbol_id, name, parameter, file_id, line, col, text FROM dependent_call"
@@ -185,7 +213,9 @@ def _of_parameters(derived: Derived, program: _Program, methods: _Methods) -> se
         if holder.startswith("@"):
             values = given.get((int(holder[1:]), "@"), set())
         else:
-            values = given.get((root, holder), set()) | given.get((program.parent.get(root), holder), set())
+            head, _, path = holder.partition("::")
+            values = given.get((root, head), set()) | given.get((program.parent.get(root), head), set())
+            values = set(_within(values, path, methods))
         found: set[Id] = set()
         for value in values:
             if value[0] == "c":
@@ -205,10 +235,19 @@ def _of_parameters(derived: Derived, program: _Program, methods: _Methods) -> se
     return known
 
 
-def _given(db: sqlite3.Connection, program: _Program) -> dict[tuple[Id | None, str], set[str]]:
+def _within(values: Iterable[str], path: str, methods: _Methods) -> Iterator[str]:
+    """The values, or the classes that the member type of that path is in them."""
+    for value in values:
+        if not path:
+            yield value
+        elif value[0] == "c" and (class_ := methods.within(int(value[1:]), path)) is not None:
+            yield f"c{class_}"
+
+
+def _given(db: sqlite3.Connection, program: _Program, methods: _Methods) -> dict[Place, set[str]]:
     """(template or its class, parameter) -> the functions, lambdas and classes that it is given, handed on ones too."""
-    given: dict[tuple[Id | None, str], set[str]] = defaultdict(set)
-    flows: dict[tuple[Id | None, str], set[tuple[Id | None, str]]] = defaultdict(set)
+    given: dict[Place, set[str]] = defaultdict(set)
+    flows: dict[Place, set[tuple[Place, str]]] = defaultdict(set)
     rows = db.execute(  # the caller matters only to its own parameters
         "SELECT DISTINCT NULL, callee_id, bindings FROM instance WHERE bindings NOT LIKE '%=p%' AND bindings <> '*'"
         " UNION ALL SELECT DISTINCT caller_id, callee_id, bindings FROM instance WHERE bindings LIKE '%=p%'"
@@ -220,18 +259,19 @@ def _given(db: sqlite3.Connection, program: _Program) -> dict[tuple[Id | None, s
             of_class = name.startswith("^")
             target = (program.parent.get(callee), name[1:]) if of_class else (callee, name)
             if value.startswith("p"):
-                flows[root, value[1:]].add(target)
+                head, _, path = value[1:].partition("::")
+                flows[root, head].add((target, path))
                 if root is not None:
-                    flows[program.parent.get(root), value[1:]].add(target)
+                    flows[program.parent.get(root), head].add((target, path))
             elif value.startswith("@"):
-                flows[int(value[1:]), "@"].add(target)
+                flows[int(value[1:]), "@"].add((target, ""))
             else:
                 given[target].add(value)
     pending = [place for place in given if place in flows]
     while pending:
         place = pending.pop()
-        for target in flows[place]:
-            missing = given[place] - given[target]
+        for target, path in flows[place]:
+            missing = set(_within(given[place], path, methods)) - given[target]
             if missing:
                 given[target] |= missing
                 if target in flows:

@@ -15,7 +15,7 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
     """`via` of such a call is the static type's qualified name, as the extractor saw it.
 
     A key that runs a virtual method (`def_method("s_tir.schedule.ScheduleSplit", &ScheduleNode::Split)`) dispatches
-    from the method's own class; so does a candidate in a template.
+    from the method's own class; so do a candidate in a template and a method that is called through a pointer to it.
     """
     db = derived.db
     overriders: dict[Id, list[Id]] = defaultdict(list)
@@ -37,7 +37,8 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
     calls += db.execute(
         "SELECT c.caller_id, c.callee_id, c.file_id, c.line, c.col, o.qualname FROM call c"
         " JOIN symbol m ON m.id = c.callee_id JOIN symbol o ON o.id = m.parent_id"
-        " WHERE c.evidence IN ('registry', 'template') AND m.kind = 'method' AND m.lang = 'cpp'"
+        " WHERE (c.evidence IN ('registry', 'template') OR (c.evidence = 'value' AND c.step = 'dependents'))"
+        " AND m.kind = 'method' AND m.lang = 'cpp'"
     ).fetchall()
     for caller, callee, file_id, line, col, via in calls:
         if callee not in all_overriders:

@@ -67,6 +67,21 @@
     });
   }
 
+  // What names nothing as it stands: VisitExpr_(const CallNode*), fuse_tir.cc VisitExpr_, VisitExpr_ CallNode. A word is the
+  // name; the parameters and the other words narrow it down: file, scope, parameters.
+  function narrowed(query) {
+    const bare = (text) => text.toLowerCase().replace(/\s/g, "");
+    const open = query.indexOf("(");
+    const words = (open < 0 ? query : query.slice(0, open)).trim().split(/\s+/).filter(Boolean);
+    const isFile = (word) => /[/]|\.(cc|h|cu|mm|c|py|pyx|pxi)$/.test(word);
+    const name = open < 0 ? words.find((word) => !isFile(word)) : words.filter((word) => !isFile(word)).pop();
+    if (!name || (open < 0 && words.length < 2)) return null;
+    const parameters = open < 0 ? "" : bare(query.slice(open + 1).replace(/\)?\s*$/, ""));
+    const others = words.filter((word) => word !== name).map((word) => word.toLowerCase());
+    const around = ([, , scope, path, , , after]) => others.every((word) => `${scope} ${path} ${after || ""}`.toLowerCase().includes(word));
+    return { name, around, fits: (row) => bare(row[6] || "").includes(parameters) && around(row) };
+  }
+
   async function details(hit, data) {
     return (await xref.data(`search/${Math.floor(hit.i / data.per)}.js`))[hit.i % data.per];
   }
@@ -82,19 +97,28 @@
   }
 
   async function find(query) {
+    const shown = await answers(query, null);
+    const less = shown.length ? null : narrowed(query);
+    if (!less) return shown;
+    const exact = await answers(less.name, less.fits);
+    return exact.length ? exact : answers(less.name, less.around);  // not every function's parameters are known here
+  }
+
+  // What the query names; `fits` says whether a row is meant, null when all are.
+  async function answers(query, fits) {
     const data = await everyName(), { name, scope } = split(query);
     const digit = (c) => parseInt(c, 36);
     const results = [];
     const names = name ? best(data.names, name, (n) => n, (_, i) => data.lower[i], (_, i) => digit(data.weights[i])) : [];
-    const keys = best(data.keys, query, (k) => k[0], (k) => k[0].toLowerCase(), () => 0).filter((k) => scope.length || k.rank < 7);
+    const keys = fits ? [] : best(data.keys, query, (k) => k[0], (k) => k[0].toLowerCase(), () => 0).filter((k) => scope.length || k.rank < 7);
     const slash = query.includes("/");
-    const files = best(data.files, query, (f) => (slash ? f[0] : f[0].slice(f[0].lastIndexOf("/") + 1)),
+    const files = fits ? [] : best(data.files, query, (f) => (slash ? f[0] : f[0].slice(f[0].lastIndexOf("/") + 1)),
       (f) => (slash ? f[0] : f[0].slice(f[0].lastIndexOf("/") + 1)).toLowerCase(), () => 0).filter((f) => f.rank < 7);
-    const some = names.slice(0, scope.length ? LIMIT : 24);
+    const some = names.slice(0, scope.length || fits ? LIMIT : 24);
     const rows = await Promise.all(some.map((hit) => details(hit, data)));
     some.forEach((hit, n) => {
-      const fitting = rows[n].filter((row) => !scope.length || scopeFits(row[2], scope));
-      const most = some.length > 1 ? 6 : 30;
+      const fitting = rows[n].filter((row) => (!scope.length || scopeFits(row[2], scope)) && (!fits || fits(row)));
+      const most = some.length > 1 && !fits ? 6 : 30;
       for (const [kind, lang, around, path, line, url, after] of fitting.slice(0, most)) {
         results.push({ rank: hit.rank, kind, lang, before: around, hit, after: after || "", place: path && `${path}:${line}`, url });
       }
@@ -110,7 +134,7 @@
     }
     results.sort((a, b) => a.rank - b.rank);  // stable: each list keeps its own order
     const shown = results.slice(0, 40);
-    if (/^\w{3,}$/.test(query)) {
+    if (!fits && /^\w{3,}$/.test(query)) {
       const none = { name: query, at: 0, length: query.length };
       shown.push({ rank: 9, kind: "everywhere in the text, comments and strings too", lang: "", before: "", hit: none, place: "", url: `text.html#q=${query}` });
     }

@@ -74,6 +74,9 @@ def test_search_fusetir_and_follow_it_into_python(open_page: Open) -> None:
         ("fuse_tir.cc", "fuse_tir.cc"),
         ("relax/fuse", "src/relax/fuse_tir.cc"),
         ("</title><b>od", "</title><b>odd"),
+        ("Inner(int mod)", "tvm::Inner"),
+        ("fuse_tir.cc Run", "tvm::Pass::Run"),
+        ("Inner fuse_tir", "tvm::Inner"),
     ],
 )
 def test_search(open_page: Open, query: str, expected: str) -> None:

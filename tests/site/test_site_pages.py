@@ -10,11 +10,13 @@ import pytest
 import site_case
 from site_case import Site
 
+from xref.model import FileFacts, Lang, Relation, Symbol
 from xref.site import source_pages, urls
 from xref.site.build import build_site
 from xref.site.check import check_site
 from xref.site.ir_pages import ir_url
 from xref.site.links import Linker
+from xref.site.plan import make_plan
 
 
 @pytest.fixture(scope="module")
@@ -228,3 +230,21 @@ def test_keys(site: Site) -> None:
     assert "relax.transform.FuseTIR C++ tvm::FuseTIR registered at src/relax/fuse_tir.cc:17" in text
     assert "used Python python/tvm/relax/transform.py:7 in tvm.FuseTIR" in text
     assert "gone.</script> dangling: registered nowhere in the tree" in text
+
+
+def test_an_override_says_which_of_the_overloads_it_is(tmp_path: Path) -> None:
+    """A class that overrides one of thirty has no other of that name: its parameters are what its reader asks for."""
+    tree = tmp_path / "tree"
+    (tree / "src").mkdir(parents=True)
+    (tree / "src/a.cc").write_text("\n" * 9)
+    methods = [
+        Symbol(f"m{line}", "method", "Visit", f"{scope}::Visit", line, 1, line, f"void Visit({types})")
+        for line, scope, types in ((1, "Base", "const A *"), (2, "Base", "const B *"), (3, "Mid", "const B *"),
+                                   (4, "Last", "const B *"), (5, "Other", "const B *"))
+    ]  # fmt: skip
+    ids = [site_case.id_of(method) for method in methods]
+    facts = FileFacts("src/a.cc", Lang.CPP, symbols=methods)
+    facts.relations = [Relation(ids[2], "overrides", ids[1]), Relation(ids[3], "overrides", ids[2])]
+    site_case.build(tmp_path / "xref.db", tree, [facts])
+    parameters = make_plan(tmp_path / "xref.db").parameters
+    assert [parameters.get(id_, "") for id_ in ids] == ["(const A*)", "(const B*)", "(const B*)", "(const B*)", ""]

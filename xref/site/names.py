@@ -79,17 +79,27 @@ def load_names(db: sqlite3.Connection, files: dict[str, int]) -> dict[Id, Name]:
 def load_parameters(db: sqlite3.Connection, names: dict[Id, Name]) -> dict[Id, str]:
     """The parameter types of C++ functions that share their qualified name with others: `(const CallNode*)`.
 
-    Without them a list of the thirty `VisitExpr_` of a class is thirty times the same word.
+    Without them a list of the thirty `VisitExpr_` of a class is thirty times the same word. Also of what overrides one
+    of these: a class that overrides a single one has no other `VisitExpr_`, and its reader asks which one it is.
     """
     shared = Counter(
         name.qualname for name in names.values() if name.lang == "cpp" and name.kind in RUNNABLE and name.file >= 0
     )
+    told = {id_ for id_, name in names.items() if shared[name.qualname] > 1}
+    downs: dict[Id, list[Id]] = {}
+    for below, above in db.execute("SELECT from_id, to_id FROM relations WHERE kind = 'overrides'"):
+        downs.setdefault(above, []).append(below)
+    frontier = list(told)
+    while frontier:
+        further = [below for id_ in frontier for below in downs.get(id_, ()) if below not in told]
+        told.update(further)
+        frontier = further
     result = {}
     for id_, signature in db.execute(
         "SELECT id, signature FROM symbols WHERE lang = 'cpp' AND signature <> '' ORDER BY id"
     ):
         name = names.get(id_)
-        if name is not None and shared[name.qualname] > 1 and name.kind in RUNNABLE:
+        if name is not None and id_ in told and name.kind in RUNNABLE:
             types = (_NAMED.sub(r"\1", param.partition("=")[0].strip()) for param in params_of(name.name, signature))
             text = _SPACED.sub(r"\1", ", ".join(types))
             result[id_] = f"({text if len(text) <= _PARAMETERS_SHOWN else text[: _PARAMETERS_SHOWN - 1] + '…'})"

@@ -126,3 +126,21 @@ def test_a_call_of_a_variable_runs_each_function_that_it_is_given(facts_of) -> N
     called = {(use.name, use.line) for use in facts.key_uses if use.calls}
     assert called == {("demo.a", 5), ("demo.b", 5), ("demo.c", 11), ("demo.d", 11), ("demo.e", 14)}
     assert [use.name for use in facts.key_uses if use.line == 18] == ["demo.*"]
+
+
+def test_a_call_that_a_key_resolves_is_not_listed_as_unresolved(facts_of) -> None:  # type: ignore[no-untyped-def]
+    facts = facts_of(
+        "import tvm_ffi\n"
+        "from . import _ffi_api\n"
+        "NAME = 'demo.c'\n"
+        "def a(which):\n"
+        "    f = _ffi_api.a if which else _ffi_api.b\n"
+        "    return f(1)\n"
+        "def b():\n"
+        "    return tvm_ffi.get_global_func(NAME)(1)\n"
+        "def c():\n"
+        "    return getattr(_ffi_api, 'd')(1)\n"
+        "def d(kind):\n"
+        "    return tvm_ffi.get_global_func('demo.' + kind)(1)\n"
+    )
+    assert [row.line for row in facts.unresolved] == [12]

@@ -8,7 +8,7 @@ import ast
 from dataclasses import replace
 from functools import partial
 
-from xref.model import Evidence, Id, KeyDef, Unresolved, shorten
+from xref.model import Evidence, Id, KeyDef, KeyUse, Unresolved, shorten
 from xref.python.constants import Constants
 from xref.python.context import FileContext
 from xref.python.coped import Coped
@@ -54,6 +54,8 @@ _BY_NAME = {"getattr": False, "hasattr": True}
 """Builtins that take an attribute's name as a string -> whether a missing one is coped with."""
 
 
+_BY_KEY = frozenset({"the callee is the result of another expression", "the callee's type is unknown"})
+"""Reasons of the type checker's (xref/python/pysa.py) for a call that a key resolves after all."""
 _MAX_STEPS = 4
 """From a variable to the variable that it was given: more than any real chain."""
 
@@ -69,6 +71,8 @@ class KeyCollector:
         self._constants = Constants(context.tree, context.walk, context.resolver, root)
         self._coped = Coped(root)
         self._called: set[int] = set()
+        self._answered: set[tuple[int, int]] = set()
+        """Where a call begins whose callee is an FFI function of a known name."""
         self._constructing: set[int] = set()
         self._decorated: dict[int, tuple[Id, str]] = {}
         self._callees: dict[tuple[int, int], list[Id]] = {}
@@ -123,6 +127,11 @@ class KeyCollector:
         self._stored_functions()
         context.facts.key_defs += dict.fromkeys(self._facts.definitions)
         context.facts.key_uses += self._facts.uses
+        context.facts.unresolved[:] = [
+            row
+            for row in context.facts.unresolved
+            if (row.line, row.col) not in self._answered or row.reason not in _BY_KEY
+        ]
         own = context.tree.modules[context.walk.module]["setters"]
         setters = {context.walk.declarations.id_of(suffix) for suffix in own}
         for node, within, reason in self._facts.unreadable:
@@ -205,10 +214,17 @@ class KeyCollector:
         before = len(self._facts.uses)
         for mechanism in _MECHANISMS:
             mechanism(site, self._facts)
+        self._answer(node, self._facts.uses[before:])
         if len(self._facts.uses) == before and among(site.name, python_ffi.GET_FORMS):
             text = shorten(self._context.source.text(node))
             reason = "the name of the FFI function is computed at run time"
             self._context.facts.unresolved.append(Unresolved(line, column, scope.symbol, text, reason))
+
+    def _answer(self, callee: ast.expr, uses: list[KeyUse]) -> None:
+        """Note that the call of what `callee` looks up is resolved by the keys of `uses`."""
+        named = [use for use in uses if use.registry == python_ffi.REGISTRY and not use.name.endswith("*")]
+        if id(callee) in self._called and named:
+            self._answered.add((callee.lineno, self._context.source.column(callee.lineno, callee.col_offset)))
 
     def _site(self, name: str, callee: ast.expr, call: ast.Call | None, scope: Scope, wrapper: str = "") -> Site:
         line, column = self._context.position(callee)
@@ -293,6 +309,7 @@ class KeyCollector:
         for key in keys:
             use = python_ffi.attribute_use(key, line, column, scope.symbol, called=called, optional=optional)
             self._facts.uses.append(use)
+            self._answer(call, [use])
 
     def _attribute_uses(self) -> None:
         """`_ffi_api.name`, and a bare name that was imported from such a module."""
@@ -340,6 +357,7 @@ class KeyCollector:
                 line, column = context.position(call.func)
                 use = python_ffi.attribute_use(key, line, column, scope.symbol, called=True, optional=optional)
                 self._facts.uses.append(use)
+                self._answer(call.func, [use])
 
     def _stored_keys(self, value: ast.expr, scope: Scope) -> list[tuple[str, bool]]:
         """The keys, or prefixes of keys (`target.build.*`), that the value looks up, and whether there may be none."""

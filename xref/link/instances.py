@@ -22,6 +22,9 @@ from xref.model import CONSTRUCTION, SAME, Evidence, Id
 MAX_VALUES = 4000
 """A parameter that is given more functions than this makes no edges: a row in `unresolved` says so. TVM registers 2,500
 functions, which `tvm::ffi::details::unpack_call` calls."""
+MAX_PATH = 2
+"""Member types within member types (`T::ContainerType::Base`): a template that calls itself with `typename T::Next`
+would make ever longer ones."""
 CALL_OPERATOR = "operator()"
 
 Use = tuple[str, str]
@@ -100,7 +103,9 @@ class _Program:
                 continue
             head, within, path = parameter.partition("::")
             if (value := value_of(given, head)).startswith("p"):
-                yield name, f"{value[1:]}{within}{path}"
+                handed = f"{value[1:]}{within}{path}"
+                if handed.count("::") <= MAX_PATH:
+                    yield name, handed
 
 
 @lru_cache(maxsize=1 << 14)

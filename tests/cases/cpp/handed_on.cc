@@ -121,6 +121,24 @@ bool IsFunc(ObjectRef ref) {
   return true;
 }
 
+// A template that calls itself with a type within its parameter.
+struct End {
+  static int Size();
+};
+struct List {
+  using Next = End;
+  static int Size();
+};
+template <class T>
+int TotalSize() {
+  return T::Size() + TotalSize<typename T::Next>();
+}
+template <>
+int TotalSize<End>() {
+  return 0;
+}
+int CountList() { return TotalSize<List>(); }
+
 // Classes of templates that are made in templates: patterns of arith/pattern_match.h, WithGroup::Emplace.
 struct AddNode {};
 struct Add {

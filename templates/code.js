@@ -69,16 +69,17 @@
   let card = null, timer = 0, owner = null;
 
   function codeOf(link) {
-    const own = /\/s\/(\w\w)\/(\w+)\.html(?:#(\w+))?$/.exec(link.href);
+    const own = /\/s\/(\w)\/(\w+)\.html(?:#(\w+))?$/.exec(link.href);
     if (own) return own[3] && own[3].length >= 7 ? own[3] : own[1] + own[2];
-    const shared = /\/(?:symbols|outside)\/[^#]*#(\w+)$/.exec(link.href);
+    const shared = /\/(?:f|outside)\/[^#]*#(\w+)$/.exec(link.href);
     return shared && shared[1];
   }
 
   async function contents(link) {
-    if (link.classList.contains("v")) {
+    if (link.getAttribute("href")?.startsWith?.("#L")) {
       const line = document.getElementById(link.getAttribute("href").slice(1));
-      return line && [element("p", {}, "Local: "), element("pre", {}, line.textContent.trim())];
+      const words = line && [...line.childNodes].filter((node) => node.className !== "c").map((node) => node.textContent);
+      return line && [element("p", {}, "Local: "), element("pre", {}, words.join("").trim())];
     }
     const code = codeOf(link);
     if (!code) return null;

@@ -15,7 +15,7 @@
     input.addEventListener("input", async () => {
       const query = input.value.trim();
       if (query.length < 2 || codes.has(query)) return;
-      const found = (await xref.find(query)).filter((hit) => /^(s|symbols)\//.test(hit.url));
+      const found = (await xref.find(query)).filter((hit) => /^[sf]\//.test(hit.url));
       for (const hit of found) codes.set(title(hit), codeOf(hit.url));
       names.replaceChildren(...found.slice(0, 20).map((hit) => element("option", { value: title(hit) })));
     });
@@ -25,7 +25,7 @@
       async code() {
         const text = input.value.trim();
         if (!codes.has(text)) {
-          const hit = (await xref.find(text)).find(({ url }) => /^(s|symbols)\//.test(url));
+          const hit = (await xref.find(text)).find(({ url }) => /^[sf]\//.test(url));
           if (!hit) return null;
           codes.set(text, codeOf(hit.url));
         }

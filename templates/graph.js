@@ -24,6 +24,7 @@
     constructor(data, ran) {
       Object.assign(this, data);
       this.codes = data.codes.split(" ");
+      this.outlines = data.outlines.split(" ");
       this.labels = data.labels.split("\n");
       this.pages = data.pages.split(" ");
       this.number = new Map(this.codes.map((code, at) => [code, at]));
@@ -64,10 +65,9 @@
 
     address(node) {
       const code = this.codes[node], page = this.pages[node];
-      const own = (of) => `s/${of.slice(0, 2)}/${of.slice(2)}.html`;
+      const own = (of) => `s/${of[0]}/${of.slice(1)}.html`;
       if (page === ".") return own(code);
-      const entry = this.files[this.file[node]];
-      if (page === "-") return `${typeof entry === "string" ? `symbols/${entry}.html` : entry[2]}#${code}`;
+      if (page === "-") return `f/${this.outlines[this.file[node]]}.html#${code}`;
       return `${page.includes("/") ? page : own(page)}#${code}`;
     }
 

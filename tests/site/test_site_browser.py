@@ -194,7 +194,7 @@ def test_both_schemes_can_be_read(open_page: Open, site: Site, scheme: str) -> N
 
 
 @pytest.mark.parametrize("url", ["index.html", "health.html", "source/src/relax/fuse_tir.cc.html", "keys/ffi.html",
-                                 "runs/index.html", "symbols/src/relax/fuse_tir.cc.html"])  # fmt: skip
+                                 "runs/index.html", urls.outline_url(site_case.CC)])  # fmt: skip
 def test_a_narrow_screen_does_not_scroll_sideways(open_page: Open, url: str) -> None:
     page = open_page(url, viewport={"width": 360, "height": 740})
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
@@ -236,6 +236,14 @@ def test_a_card_tells_what_a_name_is(open_page: Open) -> None:
     page.wait_for_selector(".card")
     assert "2 callers" in page.locator(".card").inner_text()
     assert page.locator("#L5 a.d").get_attribute("aria-describedby") == "card"
+
+
+def test_the_card_of_a_parameter_shows_its_line(open_page: Open) -> None:
+    page = open_page("source/src/relax/fuse_tir.cc.html")
+    page.locator("#L7 a", has_text="mod").first.focus()
+    page.keyboard.press("i")
+    page.wait_for_selector(".card pre")
+    assert page.locator(".card pre").inner_text() == "int Inner(int mod) {"
 
 
 def test_the_card_of_a_macro_shows_what_it_expands_to(open_page: Open) -> None:
@@ -313,6 +321,11 @@ def test_a_drawing_made_in_the_browser_and_a_path(open_page: Open, site: Site) -
     drawn = page.locator(".drawing svg.graph").first.text_content() or ""
     assert "tvm::Inner" in drawn
     assert "lambda: pass" in drawn
+    found = page.locator(".drawing svg.graph a").evaluate_all("all => all.map((a) => a.href.baseVal)")
+    inside = [address.rpartition(site.folder.resolve().as_uri() + "/")[2] for address in found]
+    assert any(address.startswith("f/") and "#" in address for address in inside), found
+    for address in inside:
+        assert (site.folder / address.partition("#")[0]).is_file(), address
     page.locator("#pick-from").fill("pipeline.one")
     page.locator("#pick-to").fill("Inner")
     page.get_by_role("button", name="Show").click()

@@ -73,7 +73,7 @@ def test_callers_stand_on_the_page_of_the_callee(built: tuple[Path, Path, SiteSu
 def test_a_caller_that_is_not_on_the_page_is_noticed(built: tuple[Path, Path, SiteSummary], tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(built[1], copy)
-    for page in (copy / "symbols").rglob("*.html"):
+    for page in (copy / "f").rglob("*.html"):
         page.write_text(re.sub(r":\d+</a>", ":9999</a>", page.read_text(encoding="utf-8")), encoding="utf-8")
     missing = check_calls(built[0], copy, 200, seed=7)[1]
     assert missing

@@ -47,7 +47,7 @@ class Changes:
             return int(rest.removesuffix(".js")) not in self.shards
         if folder in ("words", "walks") or url == "objects.inv":
             return not {"words": self.words, "walks": self.walks, "objects.inv": self.inventory}[folder]
-        if folder not in ("s", "symbols", "outside", "source"):
+        if folder not in ("s", "f", "outside", "source"):
             return False
         if folder == "s" and rest.count(".") > 1:  # a further page of a list
             page = page_of.get(rest.partition(".")[0].replace("/", ""), "")

@@ -11,6 +11,7 @@ from contextlib import closing
 from html import unescape
 from pathlib import Path
 
+from xref.site import urls
 from xref.site.plan import SitePlan, make_plan
 from xref.store import open_index
 
@@ -48,8 +49,8 @@ def _draw(db: sqlite3.Connection, count: int, seed: int) -> list[tuple[int, int,
 def _pages(plan: SitePlan, folder: Path, callee: int) -> Iterator[Path]:
     page = folder / plan.packing.address[callee].partition("#")[0]
     yield page
-    code = plan.packing.code[callee]
-    yield from sorted((folder / "s" / code[:2]).glob(f"{code[2:]}.callers.*.html"))
+    own = folder / urls.symbol_url(plan.packing.code[callee])
+    yield from sorted(own.parent.glob(f"{own.stem}.callers.*.html"))
 
 
 def _has(plan: SitePlan, page: Path, folder: Path, call: tuple[int, int, str, int]) -> bool:

@@ -64,7 +64,8 @@ def graph_files(plan: SitePlan) -> Iterator[Output]:
         "file": [plan.names[id_].file for id_ in nodes],
         "quiet": "".join("1" if _is_quiet(plan, id_) else "0" for id_ in nodes),
         "files": [file.path if urls.source_url(file.path) == f"source/{file.path}.html"
-                  else [file.path, urls.source_url(file.path), urls.outline_url(file.path)] for file in plan.files],
+                  else [file.path, urls.source_url(file.path)] for file in plan.files],
+        "outlines": " ".join(urls.outline_url(file.path)[2:].removesuffix(".html") for file in plan.files),
         "evidence": [[kind, words[kind], STRENGTH.get(kind, 99)] for kind in KINDS],
         "weak": KINDS.index(Evidence.NAME), "hub": HUB_CALLERS,
         "out": degrees, "to": to, "ev": evidence.decode(), "macro": macro.decode(), "line": lines, "at": files,
@@ -85,7 +86,7 @@ def _page_of(plan: SitePlan, id_: Id) -> str:
         return "."
     if page.startswith("s/"):
         return page[2:].removesuffix(".html").replace("/", "")
-    return "-" if page.startswith("symbols/") else page
+    return "-" if page.startswith("f/") else page
 
 
 def _ran(plan: SitePlan, number: dict[Id, int]) -> dict[str, list[int]]:

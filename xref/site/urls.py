@@ -18,6 +18,7 @@ CODE_DIGITS = 7
 """Digits of a symbol's short code. 36**7 codes: two of 100,000 symbols clash with probability 0.06; see `codes`."""
 
 _FULL_DIGITS = 13
+_FILE_DIGITS = 10
 _SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-")
 _LONGEST = 180
 _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -54,9 +55,15 @@ def source_url(path: str) -> str:
     return _path("source", path, ".html")
 
 
+@cache
 def outline_url(path: str) -> str:
-    """The page that lists a file's symbols, and holds those too small for a page of their own."""
-    return _path("symbols", path, ".html")
+    """The page that lists a file's symbols, and holds those too small for a page of their own.
+
+    Made of the path alone, as a number: a quarter of a million links lead there, and paths in them would be 10 MB. Two
+    of a hundred thousand files share a page with a probability of 10**-6.
+    """
+    data = path.encode("utf-8", "surrogateescape")
+    return f"f/{base36(int.from_bytes(blake2b(data, digest_size=8).digest()), _FILE_DIGITS)}.html"
 
 
 def folder_url(path: str) -> str:
@@ -75,8 +82,8 @@ def run_url(run: str) -> str:
 
 
 def symbol_url(code: str) -> str:
-    """The page of a symbol that has one of its own."""
-    return f"s/{code[:2]}/{code[2:]}.html"
+    """The page of a symbol that has one of its own. A folder for each first digit: a thousand would be 5 MB of disk."""
+    return f"s/{code[0]}/{code[1:]}.html"
 
 
 def outside_url(code: str) -> str:
@@ -86,7 +93,7 @@ def outside_url(code: str) -> str:
 
 def more_url(code: str, part: str, page: int) -> str:
     """A further page of a list that is too long for the symbol's page; pages count from 2."""
-    return f"s/{code[:2]}/{code[2:]}.{part}.{page}.html"
+    return f"s/{code[0]}/{code[1:]}.{part}.{page}.html"
 
 
 def cards_url(shard: int) -> str:
@@ -116,7 +123,7 @@ def kind_of(url: str) -> str:
         return "further page" if name.count(".") > 1 else "symbol"
     if top == "runs" and name != "compare.html":
         return "differences" if name.endswith(".ir.html") else "run"
-    return {"walks": "walk", "keys": "registry", "runs": "comparison"}.get(top, top)
+    return {"walks": "walk", "keys": "registry", "runs": "comparison", "f": "symbols"}.get(top, top)
 
 
 def root_of(url: str) -> str:

@@ -136,6 +136,8 @@ class Unresolved(NamedTuple):
 
 CONSTRUCTION = "()"
 """The name of what `T()` and `T x;` call in a template: T's constructor."""
+METHOD_POINTER = "->*"
+"""The name of what `(object->*method)(..)` calls: a method."""
 SAME = "*"
 """The bindings of a call within a class template: its parameters stand for themselves."""
 
@@ -163,10 +165,9 @@ class Instance(NamedTuple):
     """A call that gives something for template parameters of `callee` or of its class.
 
     `bindings` is `*` (a call within a class template: its parameters stand for themselves) or `name=value` joined by
-    commas. A value is `c` or `f` with the id of a class, or of a function or lambda, or `p` with the name of a
-    parameter of the template around the call, or a type within it; the name of a class template's parameter has `^`
-    before it. `#i` is the i-th parameter of a function, `@` what a field, variable or member type is. `inside`: the
-    call itself stands in a template, and runs what the callee runs.
+    commas; how values are written says xref/cpp/bindings.py. A name is that of a parameter, with `^` before a class
+    template's; `#i` is the i-th parameter of a function, `@` what a field, variable or member type is, `~` what the
+    function returns. `inside`: the call itself stands in a template, and runs what the callee runs.
     """
 
     line: int

@@ -1,7 +1,8 @@
 """What template parameters stand for: the types and arguments that a call writes, and the parameters in scope.
 
-A binding is `c<id>` (a class of the tree), `f<id>` (a function or lambda) or `p<name>` (a parameter of the template
-around the call, or a type within it: `pT::ContainerType`); the name of a class template's parameter has `^` before it.
+A value is `c<id>` (a class of the tree), `f<id>` (a function or lambda), `p<name>` (a parameter of the template around
+the call, or a type within it: `pT::ContainerType`), `@<id>` (what a field or variable holds) or `r<id>/<id>` (what one
+of these functions returns). The name of a class template's parameter has `^` before it.
 """
 
 from __future__ import annotations
@@ -274,9 +275,35 @@ class Bindings(Walk):
             target = self.declarations.of(referenced)
             if target is not None and target.is_function:
                 return f"f{target.id}"
+        if argument.kind == kinds.CALL_EXPR and (makers := self._makers_of_functions(argument)):
+            return f"r{'/'.join(makers)}"
         if parameter := self.parameter_of_object(argument):
             return f"p{parameter}"
         return self._value_of_type(self.library.clang_getCursorType(argument))
+
+    def _makers_of_functions(self, call: CXCursor) -> list[str]:
+        """The ids of the functions of the tree that the call may run, of those whose result may be a function."""
+        library = self.library
+        at = next(iter(children(call)), None)
+        named: list[CXCursor] = []
+        while at is not None and not named:
+            parts = children(at)
+            sets = [c for c in (at, *parts) if c.kind == kinds.OVERLOADED_REF]
+            named = [
+                library.clang_getOverloadedDecl(c, i)
+                for c in sets
+                for i in range(library.clang_getNumOverloadedDecls(c))
+            ]
+            at = parts[0] if at.kind in (kinds.UNEXPOSED_EXPR, kinds.PAREN_EXPR) and len(parts) == 1 else None
+        found = [self.declarations.of(c) for c in named[:MAX_ARGUMENTS] if self._may_make_function(c)]
+        return [str(d.id) for d in found if d is not None and d.file and d.is_function]
+
+    def _may_make_function(self, declared: CXCursor) -> bool:
+        result = self.library.clang_getCursorResultType(declared)
+        written = text(self.library.clang_getTypeSpelling(result))
+        found = _PARAMETER.fullmatch(written)
+        is_parameter = found is not None and found.group(1) in self._names_of(declared)
+        return written in ("auto", "decltype(auto)") or is_parameter or self.is_callable(result)
 
     def bound_function(self, expression: CXCursor) -> CXCursor:
         """The function that `std::bind(&Class::method, this, ..)` or `std::mem_fn(&Class::method)` makes callable."""

@@ -60,6 +60,10 @@ class Declares(Holders):
         self.descend_into(declaration, cursor)
         return CONTINUE
 
+    def _return(self, cursor: CXCursor, _parent: CXCursor) -> int:
+        self.note_result(cursor)
+        return RECURSE
+
     def _enum(self, cursor: CXCursor, _parent: CXCursor) -> int:
         declaration = self.declarations.of(cursor)
         if declaration is None:

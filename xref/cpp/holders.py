@@ -14,7 +14,7 @@ from xref.cpp.clang import CXCursor, CXType, children, text
 from xref.cpp.lifetimes import Lifetimes
 from xref.cpp.names import CALL_OPERATOR, Declaration
 from xref.cpp.walk import Hooks
-from xref.model import Call, Dependent, Evidence, FileFacts, Instance
+from xref.model import METHOD_POINTER, Call, Dependent, Evidence, FileFacts, Instance
 
 _VOID = 2  # CXType_Void
 _MAX_DEPTH = 6
@@ -102,12 +102,11 @@ class Holders(Lifetimes):
         scope = self.scope
         values = self._values(expression) if scope is not None else []
         held = [v for v in values if v[0] in "p@"]
+        name = METHOD_POINTER if self.calls_method_pointer(expression) else CALL_OPERATOR
         if scope is not None:
             facts.calls += [Call(scope.id, int(v[1:]), Evidence.VALUE, line, col) for v in values if v[0] == "f"]
         for value in held:
-            facts.dependent.append(
-                Dependent(line, col, self.within(), CALL_OPERATOR, "", "", written, value.removeprefix("p"))
-            )
+            facts.dependent.append(Dependent(line, col, self.within(), name, "", "", written, value.removeprefix("p")))
         return bool(values)
 
     def _may_hold(self, kind: CXType) -> bool:

@@ -109,7 +109,7 @@ class Instances(Bindings):
                 if name and value and name not in bound:
                     bound[name] = value
             for i in self.callable_positions(declared)[:MAX_ARGUMENTS]:
-                if i < len(arguments) and arguments[i].startswith(("f", "p")):
+                if i < len(arguments) and arguments[i].startswith(("f", "p", "r")):
                     bound[f"#{i}"] = arguments[i]
             self._emit(candidate, bound, facts, line, col)
 
@@ -175,6 +175,17 @@ class Instances(Bindings):
         for name, value in zip(self._names_of(class_), values, strict=False):
             self._bind(bound, f"^{name}", value)
         return bound
+
+    def note_result(self, statement: CXCursor) -> None:
+        """Record the function, or the parameter, that a template returns: who is given its result is given that."""
+        scope = self.scope
+        value = next((c for c in children(statement) if c.kind in kinds.EXPRESSIONS), None)
+        if scope is None or value is None or scope.symbol_kind == "lambda" or not self.in_template():
+            return
+        returned = self._value_of(value)
+        file, line, col = self.position(statement)
+        if returned.startswith(("f", "p", "r")) and file in self.facts:
+            self.facts[file].instances.append(Instance(line, col, scope.id, scope.id, f"~={returned}", False))
 
     def note_member_type(self, alias: CXCursor, declaration: Declaration) -> None:
         """Record which class `using ContainerType = IntImmNode;` in a class names: templates say `T::ContainerType`."""

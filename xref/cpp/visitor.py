@@ -50,6 +50,7 @@ class Visitor(Declares, Calls, DependentCalls, Macros):
             kinds.PARAMETER: self._parameter,
             kinds.UNEXPOSED_DECL: self._unexposed,
             kinds.LAMBDA_EXPR: self._lambda,
+            kinds.RETURN_STATEMENT: self._return,
             kinds.BASE_SPECIFIER: self._base,
             kinds.VARIABLE_REF: self._capture,
             kinds.OVERLOADED_REF: self._overloaded,

@@ -14,12 +14,14 @@ from typing import NamedTuple
 
 from xref.link.instances import CALL_OPERATOR, derive_instances
 from xref.link.step import Derived, Step, Touched
-from xref.model import CONSTRUCTION, Evidence, Id
+from xref.model import CONSTRUCTION, METHOD_POINTER, Evidence, Id
 
 MAX_CANDIDATES = 600
 """More candidates than this make no edges: a row in `unresolved` says so. TVM has 508 classes with a
 `RuntimeTypeIndex()`, each of which `ObjectRef::as<T>` may call."""
 REASON = "dependent on a template parameter"
+_THROUGH = (CALL_OPERATOR, METHOD_POINTER, CONSTRUCTION)
+"""Of a parameter or holder: what has no methods of a name to fall back on."""
 _HEADERS = (".h", ".hpp", ".hh", ".cuh", ".inc")
 
 
@@ -99,7 +101,7 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
     classes = _Classes(derived.db)
     known = {row[:4] for row in derive_instances(derived)}
     for file_id, path, line, col, within, name, receiver, argument, text, parameter in rows:
-        if parameter and ((file_id, line, col, within) in known or name in (CALL_OPERATOR, CONSTRUCTION)):
+        if parameter and ((file_id, line, col, within) in known or name in _THROUGH):
             if (file_id, line, col, within) not in known and text:
                 holder, _, label = parameter.partition(" ")
                 what = "field" if holder.startswith("@") else "parameter"

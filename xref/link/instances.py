@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from xref.link.constructions import copies
 from xref.link.step import CallRow, Derived
-from xref.model import CONSTRUCTION, SAME, Evidence, Id
+from xref.model import CONSTRUCTION, METHOD_POINTER, SAME, Evidence, Id
 
 MAX_VALUES = 4000
 """A parameter that is given more functions than this makes no edges: a row in `unresolved` says so. TVM registers 2,500
@@ -26,6 +26,9 @@ MAX_PATH = 2
 """Member types within member types (`T::ContainerType::Base`): a template that calls itself with `typename T::Next`
 would make ever longer ones."""
 CALL_OPERATOR = "operator()"
+
+RESULT = "~"
+"""Stands for what a function returns."""
 
 Use = tuple[str, str]
 """What a template does with a parameter: the member's name, the parameter's."""
@@ -225,7 +228,7 @@ def _of_parameters(derived: Derived, program: _Program, methods: _Methods) -> se
         for value in values:
             if value[0] == "c":
                 found.update(methods.named(int(value[1:]), name))
-            elif name == CALL_OPERATOR:
+            elif name == CALL_OPERATOR or (name == METHOD_POINTER and program.kind.get(int(value[1:])) == "method"):
                 found.add(int(value[1:]))
         found.discard(within)
         if not found:
@@ -235,7 +238,7 @@ def _of_parameters(derived: Derived, program: _Program, methods: _Methods) -> se
             reason = f"through {label or holder}, which is given {len(found)} functions"
             derived.unresolved([(file_id, line, col, within, text, reason)])
             continue
-        evidence = Evidence.VALUE if name == CALL_OPERATOR else Evidence.TEMPLATE
+        evidence = Evidence.VALUE if name in (CALL_OPERATOR, METHOD_POINTER) else Evidence.TEMPLATE
         derived.calls((within, f, evidence, file_id, line, col, label or holder) for f in sorted(found))
     return known
 
@@ -270,6 +273,9 @@ def _given(db: sqlite3.Connection, program: _Program, methods: _Methods) -> dict
                     flows[program.parent.get(root), head].add((target, path))
             elif value.startswith("@"):
                 flows[int(value[1:]), "@"].add((target, ""))
+            elif value.startswith("r"):
+                for maker in value[1:].split("/"):
+                    flows[int(maker), RESULT].add((target, ""))
             else:
                 given[target].add(value)
     pending = [place for place in given if place in flows]

@@ -84,6 +84,28 @@ void Register() {
   Registry().def_method("AsJSON", &Trace::AsJSON).def_method("Append", &Trace::Append);
 }
 
+// v0.25: what WrapFunction returns is called.
+template <class Func>
+Func&& Wrap(Func&& func) {
+  return std::forward<Func>(func);
+}
+template <class Class, class R, class... Args>
+auto Wrap(R (Class::*func)(Args...)) {
+  return [func](Class* target, Args... params) -> R { return (target->*func)(params...); };
+}
+template <class Func>
+Function WrapAndRegister(Func&& func) {
+  return Function::FromTyped(Wrap(std::forward<Func>(func)));
+}
+int Plain(Trace* trace, int x);
+struct Replay {
+  int Step(int x);
+};
+void RegisterWrapped() {
+  WrapAndRegister(&Replay::Step);
+  WrapAndRegister(Plain);
+}
+
 struct Regions {
   template <class F>
   int Map(F fmap) const {

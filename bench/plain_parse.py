@@ -22,6 +22,7 @@ from typing import NamedTuple
 from clang.cindex import Config, Cursor, CursorKind, File, Index, TranslationUnit, c_object_p, conf
 
 from xref.cpp.clang import library_path
+from xref.cpp.makers import NAMES
 from xref.model import ExitCode, XrefError
 from xref.store import open_index, read_meta
 
@@ -241,8 +242,8 @@ def _why_index_only(use: Use, word: str, plain: Uses, what: str, lacking: bool) 
         return "a lambda, called by its purpose in xref"
     if use.name.startswith("~") and word.startswith("direct"):
         return "the end of a local variable or temporary: its destructor is written, the call is not"
-    if what == "calls" and word.startswith(("direct call of a class", "direct call of a struct")):
-        return "make_object<T>: the class stands for the constructor that the compiler declares"
+    if what == "calls" and any(Use(use.line, use.col, maker) in plain.calls for maker in NAMES):
+        return "make_object<T>: T's constructor, or the class for one that the compiler declares"
     if what == "calls" and word.startswith("direct") and word.endswith(_MAKERS) and use not in plain.references:
         return "what constructing an object runs: its fields and bases, by no call expression"
     if use.name in ("begin", "end") and any(

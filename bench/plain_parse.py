@@ -8,6 +8,7 @@ the same line and column, and the other way round; each difference is printed wi
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import sqlite3
 import sys
@@ -53,6 +54,7 @@ _FUNCTIONS = frozenset(
 
 
 _RECOVERY = "a header is missing: with the common headers read first, clang recovers differently"
+_UNSEEN = "in dependent code: operators of common headers that the unit does not include are candidates too"
 _MAKERS = (" by a class", " by a struct", " by a constructor")
 _INVENTED = ("__range", "__begin", "__end")
 
@@ -73,6 +75,10 @@ class Uses:
     references: dict[Use, str] = field(default_factory=dict)
     calls: dict[Use, str] = field(default_factory=dict)
     call_expressions: int = 0
+    files: set[str] = field(default_factory=set)
+    """The headers that the unit includes."""
+    declared_in: dict[Use, set[str]] = field(default_factory=dict)
+    """Where the functions stand that a call may run."""
 
 
 class PlainWalk:
@@ -188,6 +194,7 @@ def plain_uses(path: str, arguments: Sequence[str]) -> Uses:
     )
     walk = PlainWalk(path)
     walk.visit(unit.cursor)
+    walk.uses.files = {os.path.normpath(include.include.name) for include in unit.get_includes()}
     return walk.uses
 
 
@@ -195,12 +202,14 @@ def indexed_uses(db: sqlite3.Connection, path: str) -> Uses:
     """The uses in a unit as the index has them."""
     uses = Uses()
     rows = db.execute(
-        "SELECT r.line, r.col, s.name, r.role, s.kind FROM refs r JOIN symbols s ON s.id = r.symbol_id"
+        "SELECT r.line, r.col, s.name, r.role, s.kind, s.path FROM refs r JOIN symbols s ON s.id = r.symbol_id"
         " WHERE r.path = ? AND r.role NOT IN ('definition', 'declaration', 'include')",
         (path,),
     )
-    for line, col, name, role, kind in rows:
-        uses.references[Use(line, col, plain_name(name))] = f"{role} of a {kind}"
+    for line, col, name, role, kind, declared in rows:
+        use = Use(line, col, plain_name(name))
+        uses.references[use] = f"{role} of a {kind}"
+        uses.declared_in.setdefault(use, set()).add(declared or "")
     rows = db.execute(
         "SELECT c.line, c.col, s.name, c.evidence, s.kind, f.kind FROM calls c JOIN symbols s ON s.id = c.callee_id"
         " JOIN symbols f ON f.id = c.caller_id"
@@ -219,7 +228,20 @@ def differences(plain: Uses, indexed: Uses, lacking: bool = False) -> Iterator[t
         for use in sorted(theirs.keys() - ours.keys()):
             yield "plain", what, use, _why_plain_only(use, theirs[use], indexed, what, lacking)
         for use in sorted(ours.keys() - theirs.keys()):
-            yield "index", what, use, _why_index_only(use, ours[use], plain, what, lacking)
+            cause = _why_index_only(use, ours[use], plain, what, lacking)
+            if cause.startswith(UNEXPLAINED) and _is_unseen(indexed.declared_in.get(use, set()), plain.files):
+                cause = _UNSEEN
+            yield "index", what, use, cause
+
+
+def _is_unseen(declared: set[str], files: set[str]) -> bool:
+    """Whether what is declared in headers is so in headers that the unit does not include."""
+    headers = {path for path in declared if path.endswith((".h", ".hpp"))}
+    return (
+        bool(headers)
+        and "" not in declared
+        and not any(file.endswith(f"/{path}") for path in headers for file in files)
+    )
 
 
 def _why_plain_only(use: Use, word: str, indexed: Uses, what: str, lacking: bool) -> str:
@@ -246,6 +268,8 @@ def _why_index_only(use: Use, word: str, plain: Uses, what: str, lacking: bool) 
         return "make_object<T>: T's constructor, or the class for one that the compiler declares"
     if what == "calls" and word.startswith("direct") and word.endswith(_MAKERS) and use not in plain.references:
         return "what constructing an object runs: its fields and bases, by no call expression"
+    if use.name == "(anonymous)":
+        return "the union without a name that a member is found through: libclang has no name for it"
     if use.name in ("begin", "end") and any(
         (o.line, o.col) == use[:2] for o in plain.references if o.name.startswith(_INVENTED)
     ):

@@ -7,6 +7,7 @@ index knows none (the compiler makes one that nothing names), the base's initial
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ from collections.abc import Iterator
 from xref.link.step import Derived, Step, Touched
 from xref.model import Evidence, Id
 
+_IMPLICIT_DEFAULT = re.compile(r"@F@\w+#$")
+"""Ends the key of a constructor without parameters: of one that the compiler declares there is no signature."""
 _CLASSES = "('class', 'struct', 'union')"
 Site = tuple[Id, int, int, int]
 """callee, file id, line, column."""
@@ -35,8 +38,8 @@ class _Classes:
         self.default: dict[Id, Id] = {}
         self.places: dict[Id, tuple[int, int, int]] = {}
         others: dict[Id, list[Id]] = defaultdict(list)
-        for id_, parent, signature, file_id, line, col, defined in db.execute(
-            "SELECT s.id, s.parent_id, s.signature, p.file_id, coalesce(nullif(s.line, 0), p.line),"
+        for id_, parent, key, signature, file_id, line, col, defined in db.execute(
+            "SELECT s.id, s.parent_id, s.key, s.signature, p.file_id, coalesce(nullif(s.line, 0), p.line),"
             " coalesce(nullif(s.col, 0), p.col), s.is_definition OR s.line = 0 FROM symbol s"
             " JOIN symbol p ON p.id = s.parent_id"
             " WHERE s.lang = 'cpp' AND s.kind = 'constructor' AND p.file_id IS NOT NULL ORDER BY s.key"
@@ -44,9 +47,9 @@ class _Classes:
             if defined:
                 self.constructors[parent].append(id_)
                 self.places[id_] = (file_id, line, col)
-            if signature.endswith("()") or not line:
+            if signature.endswith("()") or (not signature and _IMPLICIT_DEFAULT.search(key)):
                 self.default.setdefault(parent, id_)
-            elif not copies(signature):
+            elif signature and not copies(signature):
                 others[parent].append(id_)
         for parent, written in others.items():
             if len(written) == 1:  # its parameters have values: something derives from the class and gives none

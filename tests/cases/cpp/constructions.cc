@@ -45,4 +45,17 @@ void Run() {
   Named named;
 }
 
+// All constructors are the compiler's: VarVisitor of relax/analysis.cc, whose base class has a field with an initialiser.
+struct FieldVisitor {
+  explicit FieldVisitor(int parent);
+};
+struct ImplicitVisitor {
+  FieldVisitor fields{1};
+};
+struct ImplicitVarVisitor : ImplicitVisitor {
+  int Bound() { return 1; }
+};
+void UseBase() { ImplicitVisitor visitor; }
+int UseDerived() { return ImplicitVarVisitor().Bound(); }
+
 }  // namespace tvm

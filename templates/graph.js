@@ -270,7 +270,7 @@
         const left = Math.min(...inside.map((box) => box.x)) - 7, top = inside[0].y - TITLE;
         const wide = Math.max(...inside.map((box) => box.x + box.width)) + 7 - left;
         const words = path.split("/").slice(-2).join("/");
-        svg.append(shape("g", { class: "cluster" }, shape("rect", { x: left, y: top, width: wide, height: inside[inside.length - 1].y + HIGH + 6 - top, rx: 5 }),
+        svg.append(shape("g", { class: "cluster" }, shape("rect", { x: left, y: top, width: wide, height: inside[inside.length - 1].y + HIGH + 6 - top }),
           shape("text", { x: left + 7, y: top + 12 }, words.length * SMALL > wide ? `…${words.slice(-Math.floor(wide / SMALL) + 3)}` : words, shape("title", {}, path))));
       }
     }
@@ -290,11 +290,11 @@
       }
       const href = edge < 0 ? null : data.site(edge);
       if (edge >= 0) group.prepend(shape("title", {}, `${data.evidence[data.ev[edge]][1]}${data.via[edge] ? ` ${data.via[edge]}` : ""}, line ${data.line[edge]}${ran ? `, ran ×${ran}` : ""}`));
-      svg.append(href ? shape("a", { href: xref.root + href, tabindex: -1 }, group) : group);
+      svg.append(href ? shape("a", { href: xref.root + href }, group) : group);
     }
     for (const box of plan.boxes) {
       const style = box.more ? "node t-more" : `node t-symbol l-${["cpp", "python", "cython"][data.lang[box.node]]}${box.node === view.focus ? " middle" : ""}`;
-      const group = shape("g", { class: style }, shape("rect", { x: box.x, y: box.y + (box.more ? 7 : 0), width: box.width, height: box.more ? 22 : HIGH, rx: box.more ? 11 : 4 }),
+      const group = shape("g", { class: style }, shape("rect", { x: box.x, y: box.y + (box.more ? 7 : 0), width: box.width, height: box.more ? 22 : HIGH }),
         shape("text", { x: box.x + box.width / 2, y: box.y + (box.more ? 22 : 16) }, box.label));
       if (box.under) group.append(shape("text", { class: "sub", x: box.x + box.width / 2, y: box.y + 30 }, box.under));
       const link = shape("a", { href: box.more ? "#more" : xref.root + data.address(box.node) }, group);
@@ -351,6 +351,7 @@
       scale(event.deltaY < 0 ? 1.15 : 0.87);
     }, { passive: false });
     pan(canvas);
+    figure.querySelectorAll(".edge").forEach(({ parentNode }) => parentNode.matches("a") && parentNode.setAttribute("tabindex", "-1"));  // the arrow keys go along them
     figure.querySelectorAll(".legend").forEach((legend) => {
       const kind = [...legend.querySelector(".edge").classList].find((word) => word.startsWith("t-"));
       const box = element("input", { type: "checkbox", checked: "", "aria-label": `Show: ${legend.textContent.trim()}` });

@@ -84,7 +84,9 @@ def test_a_drawing_says_what_it_leaves_out(callers: int, callees: int) -> None:
 def test_a_cycle_leaves_callers_on_the_left() -> None:
     """A call back from what the middle reaches to its callers must not turn the drawing round."""
     nodes = {name: Node(name, "symbol", name, "", "cpp", None, name) for name in ("middle", "caller", "callee", "far")}
-    drawing = Drawing(nodes=nodes)
+    drawing = Drawing(nodes=nodes, clusters=["one.cc", "both.cc"])
+    for name, node in nodes.items():
+        node.cluster = name in ("callee", "far")
     for tail, head in (("middle", "callee"), ("callee", "far"), ("far", "caller"), ("caller", "middle")):
         drawing.arrows[tail, head, "direct"] = Arrow(tail, head, "direct", None, "")
     assert drawing.levels() == {"middle": 0, "caller": -1, "far": -2, "callee": 1}

@@ -20,7 +20,7 @@ MORE_ROWS = 1000
 """Rows of each further page."""
 _LINES_WITH_TEXT = {"callers": 2}
 """Lines that a row shows with their text; of a callee one, it stands in the definition that the page shows."""
-_ROWS_WITH_TEXT, _FEW_WITH_TEXT = 20, 3
+_ROWS_WITH_TEXT, _FEW_WITH_TEXT = 16, 3
 """Rows of callers or callees that show their lines, on a symbol's own page and on a shared one; beyond, a list is for
 searching, not for reading."""
 

@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -112,12 +112,24 @@ def _cluster_label(path: str) -> str:
     return label if len(label) <= 40 else "…" + label[-39:]
 
 
+def _groups(drawing: Drawing, levels: Mapping[str, int]) -> list[tuple[str, list[str]]]:
+    """The nodes of each file, (path, keys). A file on both sides of the middle is two groups.
+
+    dot places a group as one thing: one that holds callers and callees of the middle would be before and after it.
+    """
+    found: dict[tuple[int, bool], list[str]] = {}
+    for key, node in drawing.nodes.items():
+        if node.cluster >= 0:
+            found.setdefault((node.cluster, levels.get(key, 0) < 0), []).append(key)
+    return [(drawing.clusters[cluster], keys) for (cluster, _), keys in sorted(found.items())]
+
+
 def dot_source(drawing: Drawing) -> str:
     """The drawing as a dot graph of numbered boxes."""
     number = {key: f"n{position}" for position, key in enumerate(drawing.nodes)}
     lines = [_PREAMBLE]
-    for cluster, path in enumerate(drawing.clusters):
-        members = [key for key, node in drawing.nodes.items() if node.cluster == cluster]
+    levels = drawing.levels()
+    for cluster, (path, members) in enumerate(_groups(drawing, levels)):
         label = "x" * len(_cluster_label(path))
         lines.append(
             f'subgraph cluster_{cluster}{{label="{label}";labeljust=l;{";".join(number[m] for m in members)}}}'
@@ -125,7 +137,6 @@ def dot_source(drawing: Drawing) -> str:
     for key, node in drawing.nodes.items():
         width, height = _size(node)
         lines.append(f"{number[key]}[width={width / 72:.4f} height={height / 72:.4f}];")
-    levels = drawing.levels()
     for position, arrow in enumerate(drawing.arrows.values()):
         label = f' label="{"0" * len(arrow.label)}" fontsize=10 fontname="Courier"' if arrow.label else ""
         # A call from the right back to the left closes a cycle: it must not turn the whole drawing round.
@@ -159,7 +170,7 @@ class _Svg:
             f' style="min-width:{_short(width * _LEAST_SCALE)}px"><title id=graph-title>{escape(title)}</title>'
         )
         parts = [opening]
-        for cluster, path in enumerate(self._drawing.clusters):
+        for cluster, (path, _) in enumerate(_groups(self._drawing, self._drawing.levels())):
             if f"cluster_{cluster}" in objects:
                 parts.append(self._cluster(objects[f"cluster_{cluster}"], path))
         arrows = list(self._drawing.arrows.values())
@@ -174,7 +185,7 @@ class _Svg:
         left, bottom, right, top = map(float, thing["bb"].split(","))
         return (
             f"<g class=cluster><rect x={self._x(left)} y={self._y(top)} width={_short(right - left)}"
-            f" height={_short(top - bottom)} rx=5 /><text x={self._x(left + 7)} y={self._y(top - 14)}>"
+            f" height={_short(top - bottom)} /><text x={self._x(left + 7)} y={self._y(top - 14)}>"
             f"{escape(_cluster_label(path))}<title>{escape(path)}</title></text></g>"
         )
 
@@ -183,10 +194,9 @@ class _Svg:
         width, height = _size(node)
         words = ("node", f"t-{node.kind}", f"l-{node.lang}" if node.lang else "", "middle" if middle else "")
         style = " ".join(filter(None, words))
-        radius = {"key": 12, "more": 11}.get(node.kind, 4)
         box = (
             f"<rect x={self._x(x - width / 2)} y={self._y(y + height / 2)} width={_short(width)}"
-            f" height={_short(height)} rx={radius} />"
+            f" height={_short(height)} />"
         )
         sub = _sub(node)
         text = f"<text x={self._x(x)} y={self._y(y + (2 if sub else -4))}>{escape(node.label)}</text>"
@@ -204,7 +214,7 @@ class _Svg:
         title = f"<title>{escape(arrow.title)}</title>" if arrow.title else ""
         shape = f'{title}<path d="{path}"/><path class=head d="{head}"/>{label}'
         ends = f"{order[arrow.tail]}-{order[arrow.head]}"
-        return _linked(f'<g class="edge t-{arrow.evidence}{ran}" data-e={ends}>{shape}</g>', arrow.href, " tabindex=-1")
+        return _linked(f'<g class="edge t-{arrow.evidence}{ran}" data-e={ends}>{shape}</g>', arrow.href)
 
     def _curve(self, pos: str) -> tuple[str, str]:
         """The path of a spline "e,x,y p0 c c p c c p ..." and of the head at its end."""
@@ -241,8 +251,8 @@ class _Svg:
         return text.replace(f"{command} ", command).replace(" -", "-")
 
 
-def _linked(shape: str, href: str | None, attributes: str = "") -> str:
-    return shape if href is None else f'<a href="{ROOT}{href}"{attributes}>{shape}</a>'
+def _linked(shape: str, href: str | None) -> str:
+    return shape if href is None else f'<a href="{ROOT}{href}">{shape}</a>'
 
 
 def _short(value: float) -> str:

@@ -23,7 +23,7 @@ from xref.site.names import CONTAINERS, LOCAL_KINDS, RUNNABLE, Name
 
 FIRST_REFERENCES = 100
 """References on a symbol's own page; further pages have `MORE_ROWS`."""
-_WITH_TEXT, _FEW_WITH_TEXT = 30, 4
+_WITH_TEXT, _FEW_WITH_TEXT = 24, 3
 """References that show their line, on a symbol's own page and on a shared one."""
 MEMBERS_SHOWN = 300
 _WORD = re.compile(r"\w+")

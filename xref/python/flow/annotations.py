@@ -45,33 +45,6 @@ def annotated(code: CodeBuilder, node: ast.expr | None, load: Callable[[ast.expr
     return NOTHING
 
 
-def callable_type(node: ast.expr) -> list[ast.expr] | None:
-    """The types of the parameters that `Callable[[A, B], R]` lists; None for anything else."""
-    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Tuple) or len(node.slice.elts) != 2:
-        return None
-    base, first = node.value, node.slice.elts[0]
-    name = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
-    return first.elts if name == "Callable" and isinstance(first, ast.List) else None
-
-
-def expected(node: ast.expr | None, depth: int = 0) -> list[ast.expr]:
-    """The parts of an annotation that are callable types, or names that may stand for one."""
-    if node is None or depth > _DEPTH:
-        return []
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        return [*expected(node.left, depth + 1), *expected(node.right, depth + 1)]
-    if isinstance(node, ast.Subscript):
-        if callable_type(node) is not None:
-            return [node]
-        base = node.value
-        name = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
-        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        return [found for part in parts for found in expected(part, depth + 1)] if name in _ANY_OF else []
-    if isinstance(node, ast.Name) and node.id not in _PLAIN:
-        return [node]
-    return []
-
-
 _PLAIN = frozenset({"int", "str", "bool", "float", "bytes", "object", "Any", "None", "dict", "list", "tuple", "set",
                     "Callable", "List", "Dict", "Tuple", "Set", "complex", "type", "Type"})  # fmt: skip
 

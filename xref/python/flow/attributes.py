@@ -28,7 +28,7 @@ from xref.python.flow.graph import (
 )
 from xref.python.flow.models import CONTAINER_METHODS
 from xref.python.flow.program import Program
-from xref.python.flow.summary import NODE_MASK, NOTHING
+from xref.python.flow.summary import NOTHING
 from xref.registry.python_ffi import CONSTRUCTOR_METHOD
 
 MAX_BY_PREFIX = 200
@@ -65,8 +65,6 @@ class Attributes(Containers):
         self.cuts = classes.cuts
         self.factories: dict[int, int] = {}
         """defaultdict -> the node of what makes a missing value."""
-        self.namespaces: dict[int, int] = {}
-        """Dict of attributes -> the module or class that it belongs to."""
         self.registered: set[int] = set()
         """Codes of the classes that are registered under a type key."""
         self.containers_of_objects: dict[str, int] = {}
@@ -89,7 +87,6 @@ class Attributes(Containers):
         self._fields_of: dict[tuple[int, str], int] = {}
         self._unanswered: list[tuple[int, str, Site]] = []
         self._unanswered_modules: list[tuple[str, str, Site]] = []
-        self._name_nodes: dict[str, int] = {}
         self._sets_pending: list[tuple[int, int, int]] = []
         self._keys_pending: list[tuple[int, int, Site]] = []
 
@@ -129,12 +126,12 @@ class Attributes(Containers):
         graph = self.graph
         kind, first = graph.kinds[item], graph.firsts[item]
         if kind in _INSTANCES:
+            if name == "__class__":
+                self.put_class(item, site.target)
+                return
             self._load_from_object(item, name, site)
         elif kind == KLASS:
-            self._load_class_fact(item, name, site.target)
             graph.flow(self.attribute(item, name), site.target)
-        elif kind == MODULE and name == "__dict__":
-            graph.put(site.target, self.namespace(item))
         elif kind == MODULE:
             graph.flow(self.program.member(first, name), site.target)
             self.missing_member(first, name, site)
@@ -154,48 +151,7 @@ class Attributes(Containers):
             else:
                 graph.flow(self.field(item, name), site.target)
 
-    def _load_class_fact(self, item: int, name: str, target: int) -> None:
-        """`C.__base__`, `C.__bases__`, `C.__mro__`, `C.__dict__`."""
-        klass = self.klass(item)
-        if name == "__dict__":
-            self.graph.put(target, self.namespace(item))
-        elif name == "__base__":
-            for node in klass.base_nodes[:1]:
-                if node >= 0:
-                    self.graph.when(node, self._put_klass, target)
-        elif name in ("__bases__", "__mro__"):
-            listed = self.made((name, item), "list")
-            self.graph.put(target, listed)
-            if name == "__mro__":
-                self.graph.put(self.slot(listed, None), item)
-            for node in klass.base_nodes:
-                if node >= 0:
-                    self.graph.when(node, self._put_klass, self.slot(listed, None))
-
-    def _put_klass(self, item: int, target: int) -> None:
-        if self.graph.kinds[item] == KLASS:
-            self.graph.put(target, item)
-
-    def namespace(self, item: int) -> int:
-        """The dict of a module's or class's own attributes."""
-        found = self.made(("__dict__", item), "dict")
-        if found not in self.namespaces:
-            self.namespaces[found] = item
-            first = self.graph.firsts[item]
-            if self.graph.kinds[item] == KLASS:
-                klass = self.classes.all[first]
-                for name, node in klass.code.names.items():
-                    if node <= NODE_MASK:
-                        self.graph.flow(klass.frame + node, self.slot(found, name))
-            elif first in self.program.modules:
-                for name in self.program.summaries[self.program.modules[first]].codes[0].names:
-                    self.graph.flow(self.program.member(first, name), self.slot(found, name))
-        return found
-
     def _load_from_object(self, item: int, name: str, site: Site) -> None:
-        if name == "__class__":
-            self.put_class(item, site.target)
-            return
         self.graph.flow(self.attribute(item, name), site.target)
         klass = self.klass(item)
         if name == CONSTRUCTOR_METHOD:
@@ -385,15 +341,6 @@ class Attributes(Containers):
         elif kind == OUTSIDE and first in self.program.compiled:
             self.graph.when(source, self._give_to_compiled, (first, name))
 
-    def save_named(self, item: int, payload: tuple[int, int, Site]) -> None:
-        """`setattr(item, name, source)`, the name being what a node holds."""
-        self.graph.when(payload[0], self._save_named, (item, *payload[1:]))
-
-    def _save_named(self, constant: int, payload: tuple[int, int, Site]) -> None:
-        item, source, site = payload
-        if self.graph.kinds[constant] == CONSTANT and isinstance(self.graph.firsts[constant], str):
-            self.save(item, (self.graph.firsts[constant], source, site))
-
     def _give_to_compiled(self, item: int, payload: tuple[str, str]) -> None:
         if self.graph.kinds[item] == FUNCTION:
             self.given_to_compiled.add((*payload, self.graph.firsts[item]))
@@ -484,9 +431,6 @@ class Attributes(Containers):
                     self.graph.when(node, self.as_key, site)
         elif kind in _INSTANCES:
             self.method(item, "__getitem__", site)
-        elif kind == OUTSIDE and self.graph.firsts[item] == "sys.modules":
-            asked = site._replace(positional=(self.name_node(key),)) if isinstance(key, str) else site
-            self.invoke(self.graph.object(OUTSIDE, "sys.modules.get"), asked.silent())
         elif kind == KLASS and not self.method(item, "__getitem__", site):
             klass = self.klass(item)
             if self.classes.finds(klass, "__class_getitem__"):
@@ -528,12 +472,6 @@ class Attributes(Containers):
         if kind == CONTAINER:
             if value == NOTHING:
                 return
-            if item in self.namespaces:
-                owner = self.namespaces[item]
-                if isinstance(key, str):
-                    self.save(owner, (key, value, site.silent()))
-                elif node != NOTHING:
-                    self.graph.when(node, self._save_named, (owner, value, site.silent()))
             if key is not None or node == NOTHING:
                 self.graph.flow(value, self.slot(item, key))
             else:
@@ -634,18 +572,9 @@ class Attributes(Containers):
         for item, name, site in pending:
             if not self.graph.held(self.attribute(item, name)) and not self.classes.finds(self.klass(item), name):
                 self.applied += 1
-                self.method(item, "__getattr__", site._replace(positional=(self.name_node(name),)))
+                self.method(item, "__getattr__", site)
         modules, self._unanswered_modules = self._unanswered_modules, []
         for module, name, site in modules:
             if not self.program.has_member(module, name):
                 self.applied += 1
-                asked = site._replace(positional=(self.name_node(name),))
-                self.graph.when(self.program.member(module, "__getattr__"), self.invoke, asked)
-
-    def name_node(self, name: str) -> int:
-        """A node that holds a name as a text."""
-        node = self._name_nodes.get(name)
-        if node is None:
-            node = self._name_nodes[name] = self.graph.node()
-            self.graph.put(node, self.graph.object(CONSTANT, name, "str"))
-        return node
+                self.graph.when(self.program.member(module, "__getattr__"), self.invoke, site)

@@ -169,7 +169,7 @@ class Builder(Expressions):
 
     def _store_attribute(self, target: ast.Attribute, value: int) -> None:
         base = self.value(target.value)
-        self.code.add(SETATTR, base, target.attr, value, self.place(target), NOTHING)
+        self.code.add(SETATTR, base, target.attr, value, self.place(target))
         path = dotted_path(target)
         self.code.kill_part(f".{target.attr}.")
         if path and value != NOTHING and self.code.env is not None:
@@ -430,7 +430,6 @@ class Builder(Expressions):
         self.code = outer
         returns = annotated(outer, node.returns or documented.result, self.value)
         self.code = inner
-        self.expect(outer, node.returns, inner.result)
         if returns != NOTHING:
             inner.returns = returns
         self.block(node.body)

@@ -16,7 +16,6 @@ from xref.python.flow.summary import (
     FILTER,
     FUNC,
     LEVEL_BITS,
-    NAMED,
     NODE_MASK,
     NOTHING,
     PRODUCING,
@@ -211,9 +210,7 @@ class CodeBuilder:
         return passes, tuple(attributes.values())
 
     def _is_cloned(self) -> bool:
-        """What is returned depends on the arguments: a closure over them, the result of calling one, an attribute that
-        one names.
-        """
+        """What is returned depends on the arguments: a closure over them, or the result of calling one."""
         if self.kind not in ("function", "lambda") or not self.parameters.positional:
             return False
         sources = self._sources(self.result)
@@ -221,8 +218,6 @@ class CodeBuilder:
         own_names = {name for name, _ in self.parameters.positional}
         for row in self.constraints:
             if row[0] == CALL and row[1] in sources and row[2] >> LEVEL_BITS == 0 and self._sources(row[2]) & own:
-                return True
-            if row[0] == NAMED and row[1] in sources and row[3] >> LEVEL_BITS == 0 and self._sources(row[3]) & own:
                 return True
         closures = [child for child in self.children if child.kind != "module"]
         makes = any(row[0] in (FUNC, CLASS) for row in self.constraints)

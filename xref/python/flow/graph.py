@@ -31,12 +31,10 @@ _SORTS = (
     _OTHERS, _CONSTANTS, _OTHERS, _OTHERS, _CALLABLES, _OTHERS,
 )  # fmt: skip
 """By kind, what it counts as."""
-MAX_OBJECTS = (1500, 180, 24, 8, 12, 8)
-"""Objects of each sort that a node holds; more are cut, and calls through the node are reported as capped. Tables hold
-hundreds of functions or classes (the ONNX front end has 170 converters); containers within containers multiply, and so
-do the names and modules that `getattr` combines: 64 names and 400 modules took gigabytes. Before v0.20 the binding is
-Python, which makes any of TVM's 670 classes of what an FFI function returns (tvm/_ffi/_ctypes/object.py,
-`OBJECT_TYPE[tindex]`): 400 classes took the solver 4.7 GB on v0.18, 180 take 1.6 GB and a third of the time."""
+MAX_OBJECTS = (1500, 48, 24, 8, 12, 8)
+"""Objects of each sort that a node holds; more are cut, and calls through the node are reported as capped. Tables of
+operators hold hundreds of functions; containers within containers multiply. Before v0.20 the binding is Python, which
+makes any of TVM's 670 classes of what an FFI function returns (tvm/_ffi/_ctypes/object.py, `OBJECT_TYPE[tindex]`)."""
 _UNCOUNTED = min(MAX_OBJECTS)
 
 Handler = Callable[[int, Any], None]

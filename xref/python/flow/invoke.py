@@ -77,6 +77,15 @@ class Invoker(Attributes):
             self.emit_outside(site, first)
             outside_call(self, first, site)
 
+    def _complete(self, partial: Site, site: Site) -> None:
+        """What `functools.partial` made is called: the arguments of both calls count."""
+        merged = site._replace(
+            positional=(*partial.positional[1:], *site.positional), keywords=(*partial.keywords, *site.keywords),
+            starred=(*partial.starred, *site.starred), doubled=(*partial.doubled, *site.doubled),
+        )  # fmt: skip
+        if partial.positional and partial.positional[0] != NOTHING:
+            self.graph.when(partial.positional[0], self.invoke, merged)
+
     def call_bound(self, item: int, payload: tuple[int, Site]) -> None:
         """A method, as found on the class, is called on a receiver."""
         receiver, site = payload
@@ -174,7 +183,7 @@ class Invoker(Attributes):
                     graph.flow(node, self.slot(rest, at - count))
             at += 1
         for node in site.starred:
-            graph.when(node, self._spread, (code, base, at, rest, site))
+            graph.when(node, self._spread, (code, base, at, rest))
             for number in range(at, count):
                 if number in code.passes or any(number == n for n, _ in code.passed_attributes):
                     given[number] = (*given.get(number, ()), base + positional[number][1])
@@ -216,24 +225,14 @@ class Invoker(Attributes):
             elif words is not None:
                 self.graph.flow(source, self.slot(words, name))
         for source in site.doubled:
-            self.graph.when(source, self._spread_words, (by_name, base, words, site))
+            self.graph.when(source, self._spread_words, (by_name, base, words))
             for name, number in numbers.items():
                 if number not in given and number in code.passes:
                     given[number] = (base + by_name[name],)
 
-    def _spread(self, item: int, payload: tuple[Code, int, int, int | None, Site]) -> None:
+    def _spread(self, item: int, payload: tuple[Code, int, int, int | None]) -> None:
         """`f(*item)`, from the parameter number `at` on."""
-        code, base, at, rest, site = payload
-        if self.graph.kinds[item] in (OBJECT, DECLARED):
-            elements = self.graph.node()
-            asked = site._replace(positional=(), keywords=(), starred=(), doubled=(), target=elements)
-            self.iterate(item, (asked, False))
-            self.operate(item, ("__len__|__length_hint__", asked._replace(target=self.graph.node())))
-            for _, node in code.parameters.positional[at:]:
-                self.graph.flow(elements, base + node)
-            if rest is not None:
-                self.graph.flow(elements, self.slot(rest, None))
-            return
+        code, base, at, rest = payload
         if self.graph.kinds[item] == RUNNING:
             at_yields = self.program.places[self.graph.firsts[item]].code.yields
             for _, node in code.parameters.positional[at:]:
@@ -253,16 +252,9 @@ class Invoker(Attributes):
             else:
                 self.graph.flow(self.everything(item), self.slot(rest, None))
 
-    def _spread_words(self, item: int, payload: tuple[dict[str, int], int, int | None, Site]) -> None:
+    def _spread_words(self, item: int, payload: tuple[dict[str, int], int, int | None]) -> None:
         """`f(**item)`."""
-        by_name, base, words, site = payload
-        if self.graph.kinds[item] in (OBJECT, DECLARED):
-            values = self.mapped(item, site)
-            for node in by_name.values():
-                self.graph.flow(values, base + node)
-            if words is not None:
-                self.graph.flow(values, self.slot(words, None))
-            return
+        by_name, base, words = payload
         if self.graph.kinds[item] != CONTAINER:
             return
         for name, node in by_name.items():
@@ -270,20 +262,6 @@ class Invoker(Attributes):
             self.graph.flow(self.slot(item, None), base + node)
         if words is not None and words != item:
             self.share(item, words)
-
-    def mapped(self, item: int, site: Site) -> int:
-        """The node of the values of an object that is read as a mapping: by `keys` and `__getitem__`."""
-        asked = site._replace(positional=(), keywords=(), starred=(), doubled=(), target=self.graph.node())
-        values = self.graph.node()
-        self.method(item, "keys", asked)
-        self.method(item, "__getitem__", asked._replace(target=values))
-        return values
-
-    def expect(self, item: int, node: int) -> None:
-        """A node is annotated with what `item` stands for: functions there are called as a callable type says."""
-        if self.graph.kinds[item] == CONTAINER and self.graph.seconds[item] == "callable":
-            given = tuple(self.slot(item, number) for number in range(len(self._slots.get(item, ()))))
-            self.graph.when(node, self.invoke, Site(-2 - item, 0, 0, self.graph.node(), given))
 
     # functions of the FFI
 

@@ -12,7 +12,6 @@ from xref.python.flow.graph import (
     CONSTANT,
     DECLARED,
     FUNCTION,
-    METHOD_OF_CONTAINER,
     OBJECT,
     OUTSIDE_OBJECT,
     PARTIAL,
@@ -142,15 +141,12 @@ def _dict(solver: Invoker, _dotted: str, site: Site) -> None:
         solver.graph.flow(node, solver.slot(result, name))
     for node in (*site.positional[:1], *site.doubled):
         if node != NOTHING:
-            solver.graph.when(node, _dict_from, (solver, result, site))
+            solver.graph.when(node, _dict_from, (solver, result))
 
 
-def _dict_from(item: int, payload: tuple[Invoker, int, Site]) -> None:
+def _dict_from(item: int, payload: tuple[Invoker, int]) -> None:
     """The items of a dict, or of a sequence of pairs."""
-    solver, result, site = payload
-    if solver.graph.kinds[item] in (OBJECT, DECLARED):
-        solver.graph.flow(solver.mapped(item, site), solver.slot(result, None))
-        return
+    solver, result = payload
     if solver.graph.kinds[item] != 6:
         return
     if solver.graph.seconds[item] == "dict":
@@ -311,36 +307,6 @@ def _import_named(item: int, payload: tuple[Invoker, Site]) -> None:
             solver.graph.put(site.target, found)
 
 
-def _globals(solver: Invoker, _dotted: str, site: Site) -> None:
-    """The dict of the module that the call stands in."""
-    module = solver.program.module(solver.program.summaries[solver.program.places[site.code].file].module)
-    if module is not None:
-        solver.graph.put(site.target, solver.namespace(module))
-
-
-def _vars(solver: Invoker, _dotted: str, site: Site) -> None:
-    """vars(x): `x.__dict__`."""
-    for node in site.positional[:1]:
-        if node != NOTHING:
-            solver.graph.when(node, solver.load, ("__dict__", site))
-
-
-def _weak_reference(solver: Invoker, _dotted: str, site: Site) -> None:
-    """weakref.ref(x): a function that gives back x."""
-    node = _argument(site, 0)
-    if node != NOTHING:
-        holder = solver.made((site.target, "weakref"), "list")
-        solver.graph.flow(node, solver.slot(holder, 0))
-        solver.graph.put(site.target, solver.graph.object(METHOD_OF_CONTAINER, holder, _REFERENT))
-
-
-def _referent(solver: Invoker, item: int, site: Site) -> None:
-    solver.graph.flow(solver.slot(item, 0), site.target)
-
-
-_REFERENT = "<referent>"
-
-
 def _dir(solver: Invoker, _dotted: str, site: Site) -> None:
     """Names of attributes, any of which may follow in a getattr."""
     result = solver.made((site.target, "dir"), "list")
@@ -378,9 +344,7 @@ OUTSIDE_CALLS: dict[str, Model] = {
     "builtins.float": _asks("__float__"), "builtins.abs": _asks("__abs__"), "builtins.hash": _asks("__hash__"),
     "builtins.round": _asks("__round__"), "builtins.format": _asks("__format__|__str__|__repr__"),
     "builtins.divmod": _asks("__divmod__"), "builtins.dir": _dir, "builtins.print": _print,
-    "functools.partial": _partial, "builtins.globals": _globals,
-    "builtins.vars": _vars, "weakref.ref": _weak_reference, "weakref.proxy": _same, "sys.modules.get": _import_module,
-    **dict.fromkeys(("weakref.WeakKeyDictionary", "weakref.WeakValueDictionary"), _dict),
+    "functools.partial": _partial,
     "builtins.property": _form("property"),
     "builtins.staticmethod": _form("static"),
     "builtins.classmethod": _form("class"),
@@ -423,7 +387,7 @@ def _extend(solver: Invoker, item: int, site: Site) -> None:
 def _extend_from(item: int, payload: tuple[Invoker, int, Site]) -> None:
     solver, target, site = payload
     if solver.graph.seconds[target] == "dict":
-        _dict_from(item, (solver, target, site))
+        _dict_from(item, (solver, target))
     else:
         star = solver.slot(target, None)
         solver.iterate(item, (site._replace(target=star, positional=(), keywords=()), False))
@@ -494,5 +458,5 @@ CONTAINER_METHODS: dict[str, Callable[[Invoker, int, Site], None]] = {
     "append": _store(0), "appendleft": _store(0), "insert": _store(1), "extend": _extend, "update": _extend,
     "get": _take, "pop": _take, "popleft": _take, "setdefault": _set_default, "values": _values, "keys": _keys,
     "items": _items, "copy": _itself, "union": _itself, "sort": _sort, "add": _add,
-    _REFERENT: _referent, **dict.fromkeys(("discard", "index", "remove", "count"), _seek),
+    **dict.fromkeys(("discard", "index", "remove", "count"), _seek),
 }  # fmt: skip

@@ -60,7 +60,7 @@ class Solver(Filters, Invoker):
             self._func, self._class, self._const, self._import, self._global, self._attr, self._setattr, self._sub,
             self._setsub, self._call, self._iter, self._with, self._operator, self._super, self._raise, self._new,
             self._instance, self._await, self._slice, self._unpack, self._named, self._hint, self._match,
-            self._filter, self._expect,
+            self._filter,
         )  # fmt: skip
 
     def solve(self) -> None:
@@ -222,8 +222,6 @@ class Solver(Filters, Invoker):
             source = _at(row[3], frames) if row[3] != NOTHING else NOTHING
             site = Site(number, code_number, row[4], NOTHING, (source,))
             self.graph.when(_at(row[1], frames), self.save, (row[2], source, site))
-            if row[5] != NOTHING:
-                self.graph.when(_at(row[1], frames), self.save_named, (_at(row[5], frames), source, site))
 
     def _sub(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
         if row[2] == NOTHING:
@@ -329,9 +327,6 @@ class Solver(Filters, Invoker):
     def _filter(self, row: Any, frames: tuple[int, ...], _code: int, _number: int) -> None:
         classes = tuple(_at(node, frames) if node != NOTHING else NOTHING for node in row[3])
         self.graph.when(_at(row[2], frames), self.sift, (frames[0] + row[1], classes, row[4]))
-
-    def _expect(self, row: Any, frames: tuple[int, ...], _code: int, _number: int) -> None:
-        self.graph.when(_at(row[2], frames), self.expect, _at(row[1], frames))
 
     def _match(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
         site = Site(number, code_number, 0, frames[0] + row[1])

@@ -24,7 +24,7 @@ CONST = 2  # target, constant; (text,) is a string that begins with the text
 IMPORT = 3  # target, module, name ("" for the module itself), position
 GLOBAL = 4  # target, name: bound by a star import, or builtin
 ATTR = 5  # target, object, name, position
-SETATTR = 6  # object, name (None: computed), source, position, node of a name that is computed
+SETATTR = 6  # object, name (None: computed), source, position
 SUB = 7  # target, object, constant key or None, key node, position
 SETSUB = 8  # object, constant key or None, key node, source, position
 CALL = 9  # target, callee, positional, keywords, starred, double-starred, position, decoration (0: none)
@@ -42,7 +42,6 @@ NAMED = 20  # target, object, node of the name, position: getattr with a name th
 HINT = 21  # position, pairs (id of a caller, id of a decorated function that it names at the call)
 MATCH = 22  # target, object, name of the attribute at a position of a class pattern
 FILTER = 23  # target, source, class nodes, holds: what an `isinstance` that holds, or does not, leaves of the source
-EXPECT = 24  # node, type: where the type is a callable, functions that reach the node are called with what it lists
 
 FUNCTION_DECORATION = 1
 CLASS_DECORATION = 2

@@ -113,10 +113,6 @@ def consoles(chrome: Browser, site: Path) -> tuple[int, list[str]]:
     return len(largest), errors
 
 
-def _note(errors: list[str], url: str, what: object) -> None:
-    errors.append(f"{url}: {what}")
-
-
 def variants(site: Path) -> Iterator[tuple[Path, str]]:
     """The site itself, and a copy of its search with `MANY` names."""
     data = read_script_data((site / "search/names.js").read_text(encoding="utf-8"))

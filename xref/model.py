@@ -134,6 +134,8 @@ class Unresolved(NamedTuple):
     reason: str
 
 
+CALL_OPERATOR = "operator()"
+"""The name of what `object(..)` calls: the object's call operator, a lambda's too."""
 CONSTRUCTION = "()"
 """The name of what `T()` and `T x;` call in a template: T's constructor."""
 METHOD_POINTER = "->*"

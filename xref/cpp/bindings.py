@@ -8,13 +8,11 @@ of these functions returns). The name of a class template's parameter has `^` be
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from xref.cpp import kinds
-from xref.cpp.clang import CXCursor, CXType, children, file_location, text
+from xref.cpp.clang import CXCursor, CXType, children, file_location, text, unwrapped
 from xref.cpp.names import CLOSURE_PREFIX, Declaration
-from xref.cpp.walk import Hooks, Walk
-from xref.model import FileFacts
+from xref.cpp.walk import Inputs, Walk
 
 _PARAMETERS = (kinds.TEMPLATE_TYPE_PARAMETER, kinds.TEMPLATE_VALUE_PARAMETER, kinds.TEMPLATE_TEMPLATE_PARAMETER)
 _WRAPPER = r"(?:typename )?(?:std::)?(?:decay|remove_reference|remove_cv|remove_const|remove_cvref)(?:_t)?<"
@@ -33,8 +31,6 @@ _BOUND = frozenset(("_Bind", "_Bind_front", "_Mem_fn", "__bind", "__mem_fn"))
 REFERENCES, POINTER, FUNCTION, MEMBER_POINTER = (103, 104), 101, 111, 117  # CXTypeKind
 MAX_ARGUMENTS = 8
 """Of a template or call, more arguments than this are not looked at."""
-
-
 CALLABLES = frozenset(("function", "Function", "TypedFunction", "PackedFunc", "TypedPackedFunc"))
 """std::function, and TVM's function objects of all releases."""
 
@@ -42,16 +38,8 @@ CALLABLES = frozenset(("function", "Function", "TypedFunction", "PackedFunc", "T
 class Bindings(Walk):
     """Reads what stands for template parameters."""
 
-    def __init__(
-        self,
-        root: str,
-        known: frozenset[str],
-        owned: Mapping[str, FileFacts],
-        sources: Mapping[str, bytes],
-        hooks: Hooks,
-        seen_externals: set[str],
-    ) -> None:
-        super().__init__(root, known, owned, sources, hooks, seen_externals)
+    def __init__(self, inputs: Inputs) -> None:
+        super().__init__(inputs)
         self._bound_classes: dict[int, dict[str, str]] = {}
         self._parameter_names: dict[int, list[str]] = {}
         self._positions: dict[int, list[int]] = {}
@@ -82,8 +70,7 @@ class Bindings(Walk):
     def parameter_of_object(self, expression: CXCursor) -> str:
         """The template parameter that the expression's type is; also that of a captured value."""
         library = self.library
-        while expression.kind in (kinds.UNEXPOSED_EXPR, kinds.PAREN_EXPR) and len(inner := children(expression)) == 1:
-            expression = inner[0]
+        expression = unwrapped(expression)
         if expression.kind == kinds.DECL_REF_EXPR:
             referenced = library.clang_getCursorReferenced(expression)
             if referenced.decl in self.captured:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from xref.cpp import kinds
 from xref.cpp.bindings import CALLABLES
-from xref.cpp.clang import CONTINUE, RECURSE, CXCursor, children, text
+from xref.cpp.clang import CONTINUE, RECURSE, CXCursor, children, text, unwrapped
 from xref.cpp.dependent import MAX_CANDIDATES, DependentCalls
 from xref.cpp.makers import constructed
-from xref.cpp.names import CALL_OPERATOR, Declaration
+from xref.cpp.names import Declaration
 from xref.cpp.walk import OpenCall
-from xref.model import Call, Evidence, FileFacts, Role
+from xref.model import CALL_OPERATOR, Call, Evidence, FileFacts, Role
 
 _ROLES = {kinds.MEMBER_REF: Role.WRITE, kinds.VARIABLE_REF: Role.READ, kinds.NAMESPACE_REF: Role.READ}
 """Of references that are no expressions: a constructor's `x_(..)`, a capture; the rest name types."""
@@ -177,9 +177,7 @@ class Calls(DependentCalls):
             return
         known = self._call_values(self._object_of(cursor), call, facts)
         if not known and callee.parent is not None and callee.parent.name in CALLABLES:
-            first = next(iter(children(cursor)), None)
-            if first is not None:
-                self.note_through(first, facts, call.line, call.col, "")
+            self.note_through(cursor, facts, call.line, call.col, "")
 
     def _constructs(
         self, scope: Declaration, cursor: CXCursor, referenced: CXCursor, callee: Declaration, call: OpenCall
@@ -253,9 +251,7 @@ class Calls(DependentCalls):
         # canonical first: an alias of a pointer (the result of TVM's `ObjectRef::operator->`) has no pointee itself
         receiver = self.library.clang_Cursor_getReceiverType(cursor)
         if is_object and not receiver.kind:
-            at = next(iter(children(cursor)), cursor)
-            while at.kind in (kinds.UNEXPOSED_EXPR, kinds.PAREN_EXPR) and len(inner := children(at)) == 1:
-                at = inner[0]  # a base class's operator: the object itself stands below the conversion
+            at = unwrapped(next(iter(children(cursor)), cursor))  # a base class's operator is called on a conversion
             receiver = self.library.clang_getCursorType(at)
         declared = self.library.clang_getCanonicalType(receiver)
         pointee = self.library.clang_getPointeeType(declared)
@@ -266,8 +262,7 @@ class Calls(DependentCalls):
         held = self.library.clang_getCursorReferenced(cursor)
         if self._call_values(held, call, facts) or self._object_call(cursor, call, held, facts):
             return
-        first = next(iter(children(cursor)), None)
-        if first is not None and self.note_through(first, facts, call.line, call.col, self.written(cursor)):
+        if self.note_through(cursor, facts, call.line, call.col, self.written(cursor)):
             return
         reason = f"through the {callee.symbol_kind} {callee.name}"
         if callee.symbol_kind == "template_parameter" and callee.name:

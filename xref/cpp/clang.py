@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from xref.cpp import kinds
 from xref.model import ExitCode, XrefError
 
 
@@ -341,6 +342,13 @@ def children(cursor: CXCursor) -> list[CXCursor]:
 
     visit(cursor, collect)
     return result
+
+
+def unwrapped(cursor: CXCursor, through: tuple[int, ...] = kinds.WRAPPERS) -> CXCursor:
+    """The expression below parentheses and implicit conversions, or below what else `through` lists."""
+    while cursor.kind in through and len(inner := children(cursor)) == 1:
+        cursor = inner[0]
+    return cursor
 
 
 def visit(cursor: CXCursor, callback: Callable[[CXCursor, CXCursor, object], int]) -> None:

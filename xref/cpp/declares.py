@@ -11,7 +11,7 @@ from xref.cpp.clang import CONTINUE, RECURSE, VISITOR, CXCursor, children, text
 from xref.cpp.holders import Holders
 from xref.cpp.names import Declaration
 from xref.cpp.walk import BREAK
-from xref.model import FileFacts, Id, Relation, shorten
+from xref.model import CALL_OPERATOR, FileFacts, Id, Relation, shorten
 
 STATIC_INIT_PREFIX = "__TVMFFIStaticInitFunc"
 """TVM_FFI_STATIC_INIT_BLOCK() { ... } defines a static function of this name plus a number (tvm-ffi base_details.h)."""
@@ -221,7 +221,7 @@ class Declares(Holders):
         for method in children(made):
             if method.kind == kinds.METHOD:
                 result = text(library.clang_getTypeSpelling(library.clang_getCursorResultType(method)))
-                display = text(library.clang_getCursorDisplayName(method)).removeprefix("operator()")
+                display = text(library.clang_getCursorDisplayName(method)).removeprefix(CALL_OPERATOR)
                 return shorten(_LAMBDA_TYPE.sub("lambda", f"{result} {display}"), 200)
         return ""
 

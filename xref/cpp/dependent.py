@@ -11,9 +11,9 @@ import re
 from xref.cpp import kinds
 from xref.cpp.clang import CXCursor, children, file_location, text
 from xref.cpp.holders import Holders
-from xref.cpp.names import CALL_OPERATOR, Declaration
+from xref.cpp.names import Declaration
 from xref.cpp.walk import OpenCall
-from xref.model import Call, Dependent, Evidence, FileFacts, Unresolved
+from xref.model import CALL_OPERATOR, Call, Dependent, Evidence, FileFacts, Unresolved
 
 MAX_CANDIDATES = 40
 """An overload set of more candidates than this is a row in `unresolved`, not forty edges."""
@@ -69,11 +69,8 @@ class DependentCalls(Holders):
         if len(call.candidates) > MAX_CANDIDATES:
             reason = f"{len(call.candidates)} candidates"
         elif self.in_template():
-            first = next(iter(children(cursor)), None)
-            if (
-                first is not None
-                and self.calls_method_pointer(first)
-                and self.note_through(first, facts, call.line, call.col, self.written(cursor))
+            if self.calls_method_pointer(cursor) and self.note_through(
+                cursor, facts, call.line, call.col, self.written(cursor)
             ):
                 return
             if self._member_call(cursor, call, facts):
@@ -82,8 +79,7 @@ class DependentCalls(Holders):
         elif self.library.clang_getCursorType(cursor).kind in kinds.UNKNOWN_TYPES:
             reason = "in code that did not compile: a header or a type is missing"
         else:
-            first = next(iter(children(cursor)), None)
-            if first is not None and self.note_through(first, facts, call.line, call.col, self.written(cursor)):
+            if self.note_through(cursor, facts, call.line, call.col, self.written(cursor)):
                 return
             reason = "through an expression that yields a function"
         self._note(cursor, call, facts, reason)

@@ -6,15 +6,12 @@ call, assignment and initialiser (`Instance`), a call through one is another (`D
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from xref.cpp import kinds
 from xref.cpp.bindings import POINTER
-from xref.cpp.clang import CXCursor, CXType, children, text
+from xref.cpp.clang import CXCursor, CXType, children, text, unwrapped
 from xref.cpp.lifetimes import Lifetimes
-from xref.cpp.names import CALL_OPERATOR, Declaration
-from xref.cpp.walk import Hooks
-from xref.model import METHOD_POINTER, Call, Dependent, Evidence, FileFacts, Instance
+from xref.cpp.names import Declaration
+from xref.model import CALL_OPERATOR, METHOD_POINTER, Call, Dependent, Evidence, FileFacts, Instance
 
 _VOID = 2  # CXType_Void
 _MAX_DEPTH = 6
@@ -25,17 +22,6 @@ _CASTS = (kinds.UNEXPOSED_EXPR, kinds.PAREN_EXPR, kinds.CSTYLE_CAST, kinds.STATI
 class Holders(Lifetimes):
     """Follows function values through what holds them. A holder is written `#<i>` (the i-th parameter of a function)
     or `@<id>` (a field or variable), and after it the name that a reader knows."""
-
-    def __init__(
-        self,
-        root: str,
-        known: frozenset[str],
-        owned: Mapping[str, FileFacts],
-        sources: Mapping[str, bytes],
-        hooks: Hooks,
-        seen_externals: set[str],
-    ) -> None:
-        super().__init__(root, known, owned, sources, hooks, seen_externals)
 
     def note_given(
         self, call: CXCursor, referenced: CXCursor, callee: Declaration, facts: FileFacts, line: int, col: int
@@ -96,16 +82,16 @@ class Holders(Lifetimes):
                 self.note_kept(field, child)
                 field = None
 
-    def note_through(self, expression: CXCursor, facts: FileFacts, line: int, col: int, written: str) -> bool:
-        """Record a call through what the expression is; False when it is no holder. `written` is the call, "" where
+    def note_through(self, call: CXCursor, facts: FileFacts, line: int, col: int, written: str) -> bool:
+        """Record that a call runs what its callee holds; False when that is no holder. `written` is the call, "" where
         clang knows a callee (std::function::operator())."""
-        scope = self.scope
-        values = self._values(expression) if scope is not None else []
-        held = [v for v in values if v[0] in "p@"]
-        name = METHOD_POINTER if self.calls_method_pointer(expression) else CALL_OPERATOR
-        if scope is not None:
-            facts.calls += [Call(scope.id, int(v[1:]), Evidence.VALUE, line, col) for v in values if v[0] == "f"]
-        for value in held:
+        scope, parts = self.scope, children(call)
+        if scope is None or not parts:
+            return False
+        values = self._values(parts[0])
+        name = METHOD_POINTER if self.calls_method_pointer(call) else CALL_OPERATOR
+        facts.calls += [Call(scope.id, int(v[1:]), Evidence.VALUE, line, col) for v in values if v[0] == "f"]
+        for value in (v for v in values if v[0] in "p@"):
             facts.dependent.append(Dependent(line, col, self.within(), name, "", "", written, value.removeprefix("p")))
         return bool(values)
 
@@ -144,11 +130,10 @@ class Holders(Lifetimes):
             self.library.clang_getCursorBinaryOperatorKind(expression) in kinds.POINTER_TO_MEMBER
         )
 
-    def calls_method_pointer(self, callee: CXCursor) -> bool:
+    def calls_method_pointer(self, call: CXCursor) -> bool:
         """Whether what is called is `(object->*method)`."""
-        while callee.kind in (kinds.PAREN_EXPR, kinds.UNEXPOSED_EXPR) and len(inner := children(callee)) == 1:
-            callee = inner[0]
-        return self._picks_method(callee)
+        parts = children(call)
+        return bool(parts) and self._picks_method(unwrapped(parts[0]))
 
     def _values_of_name(self, named: CXCursor, depth: int) -> list[str]:
         if known := self.variable_values.get(named.decl or 0):

@@ -7,15 +7,13 @@ the template that the call itself stands in. The linker joins both (xref/link/in
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from xref.cpp import kinds
 from xref.cpp.bindings import MAX_ARGUMENTS, Bindings
-from xref.cpp.clang import CXCursor, CXType, children
+from xref.cpp.clang import CXCursor, CXType, children, unwrapped
 from xref.cpp.makers import MAKERS, constructors
-from xref.cpp.names import CALL_OPERATOR, Declaration
-from xref.cpp.walk import Hooks
-from xref.model import CONSTRUCTION, SAME, Call, Dependent, Evidence, FileFacts, Instance
+from xref.cpp.names import Declaration
+from xref.cpp.walk import Inputs
+from xref.model import CALL_OPERATOR, CONSTRUCTION, SAME, Call, Dependent, Evidence, FileFacts, Instance
 
 _TYPE_ARGUMENT = 1  # CXTemplateArgumentKind_Type
 _FUNCTOR_PARAMETERS = ("_Hash", "_Pred", "_Compare")
@@ -30,16 +28,8 @@ _KEYED = frozenset((
 class Instances(Bindings):
     """Records what each call gives for template parameters, and the functors that a standard container is given."""
 
-    def __init__(
-        self,
-        root: str,
-        known: frozenset[str],
-        owned: Mapping[str, FileFacts],
-        sources: Mapping[str, bytes],
-        hooks: Hooks,
-        seen_externals: set[str],
-    ) -> None:
-        super().__init__(root, known, owned, sources, hooks, seen_externals)
+    def __init__(self, inputs: Inputs) -> None:
+        super().__init__(inputs)
         self._bound_functions: dict[int, dict[str, str]] = {}
         self._functors: dict[int, list[Declaration]] = {}
 
@@ -246,12 +236,7 @@ class Instances(Bindings):
         return named
 
     def _function_named(self, argument: CXCursor) -> Declaration | None:
-        at = self.handed_on(self.bound_function(argument))
-        while (
-            at.kind in (kinds.UNARY_OPERATOR, kinds.UNEXPOSED_EXPR, kinds.PAREN_EXPR)
-            and len(inner := children(at)) == 1
-        ):
-            at = inner[0]
+        at = unwrapped(self.handed_on(self.bound_function(argument)), (kinds.UNARY_OPERATOR, *kinds.WRAPPERS))
         if at.kind != kinds.DECL_REF_EXPR:
             return None
         target = self.declarations.of(self.library.clang_getCursorReferenced(at))

@@ -3,15 +3,13 @@ values of parameters that a call leaves out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from xref.cpp import kinds
 from xref.cpp.bindings import REFERENCES
 from xref.cpp.clang import CXCursor, children
 from xref.cpp.instances import Instances
 from xref.cpp.makers import takes
 from xref.cpp.names import Declaration
-from xref.cpp.walk import Hooks
+from xref.cpp.walk import Inputs
 from xref.model import Call, Evidence, FileFacts
 
 _INSTANTIABLE = (kinds.CLASS, kinds.STRUCT)
@@ -20,16 +18,8 @@ _INSTANTIABLE = (kinds.CLASS, kinds.STRUCT)
 class Lifetimes(Instances):
     """Records the calls at both ends of an object's life."""
 
-    def __init__(
-        self,
-        root: str,
-        known: frozenset[str],
-        owned: Mapping[str, FileFacts],
-        sources: Mapping[str, bytes],
-        hooks: Hooks,
-        seen_externals: set[str],
-    ) -> None:
-        super().__init__(root, known, owned, sources, hooks, seen_externals)
+    def __init__(self, inputs: Inputs) -> None:
+        super().__init__(inputs)
         self._default_constructors: dict[int, Declaration | None] = {}
         self._destructors: dict[int, Declaration | None] = {}
         self._of_defaults: dict[tuple[int, int], list[tuple[Declaration, CXCursor]]] = {}

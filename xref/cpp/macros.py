@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from xref.cpp import kinds
 from xref.cpp.clang import CONTINUE, CXCursor, file_location, text
-from xref.cpp.walk import Hooks, Walk
-from xref.model import FileFacts, Id, Include, Ref, Role, Symbol, symbol_id
+from xref.cpp.walk import Inputs, Walk
+from xref.model import Id, Include, Ref, Role, Symbol, symbol_id
 
 
 class Macros(Walk):
     """Handlers of preprocessing cursors."""
 
-    def __init__(
-        self,
-        root: str,
-        known: frozenset[str],
-        owned: Mapping[str, FileFacts],
-        sources: Mapping[str, bytes],
-        hooks: Hooks,
-        seen_externals: set[str],
-    ) -> None:
-        super().__init__(root, known, owned, sources, hooks, seen_externals)
+    def __init__(self, inputs: Inputs) -> None:
+        super().__init__(inputs)
         self._macro_refs: list[tuple[str, int, int]] = []
         """(file, byte offset, index among the file's references) of each macro use."""
 

@@ -11,14 +11,13 @@ import re
 
 from xref.cpp import kinds
 from xref.cpp.clang import CXCursor, children, file_location, load, text
-from xref.model import Id, symbol_id
+from xref.model import CALL_OPERATOR, Id, symbol_id
 
 _HAS_OFFSET = re.compile(r"@\d+(@|$)")
 _INTERNAL_LINKAGE = (2, 3)
 _MAX_TEMPLATE_STEPS = 8
 CLOSURE_PREFIX = "(lambda at "
 """How libclang spells the class of a lambda; path, line and column follow."""
-CALL_OPERATOR = "operator()"
 
 
 class Declaration:

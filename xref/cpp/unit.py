@@ -29,6 +29,7 @@ from xref.cpp.names import Paths
 from xref.cpp.plan import CppPlan, UnitJob
 from xref.cpp.stack import start_thread
 from xref.cpp.visitor import Visitor
+from xref.cpp.walk import Inputs
 from xref.model import FileFacts, Lang, Status, shorten
 from xref.registry.cpp import CppRegistries
 
@@ -205,7 +206,7 @@ def _parse_and_walk(
         main, content = f"{plan.root}/{_UMBRELLA}", "".join(lines)
     with _index[0].parse(main, arguments, DETAILED_PREPROCESSING_RECORD | KEEP_GOING, content) as unit:
         owned = {path: FileFacts(path, Lang.CPP, lines=_line_count(sources[path])) for path in job.owned}
-        visitor = Visitor(plan.root, plan.known, owned, sources, CppRegistries(), set(_seen_externals))
+        visitor = Visitor(Inputs(plan.root, plan.known, owned, sources, CppRegistries(), set(_seen_externals)))
         visitor.walk(unit.cursor)
         errors = unit.errors()
         clashing = _clashing(plan, job, errors) if not job.main else frozenset()

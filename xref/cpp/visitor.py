@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from xref.cpp import kinds
 from xref.cpp.calls import Calls
 from xref.cpp.clang import CXCursor
 from xref.cpp.declares import Declares
 from xref.cpp.dependent import DependentCalls
 from xref.cpp.macros import Macros
-from xref.cpp.walk import Hooks
-from xref.model import FileFacts
+from xref.cpp.walk import Inputs
 
 
 class Visitor(Declares, Calls, DependentCalls, Macros):
-    """See `xref.cpp.walk.Walk` for the arguments."""
+    """Sends each cursor to its handler."""
 
-    def __init__(
-        self,
-        root: str,
-        known: frozenset[str],
-        owned: Mapping[str, FileFacts],
-        sources: Mapping[str, bytes],
-        hooks: Hooks,
-        seen_externals: set[str],
-    ) -> None:
-        super().__init__(root, known, owned, sources, hooks, seen_externals)
+    def __init__(self, inputs: Inputs) -> None:
+        super().__init__(inputs)
         self.handlers = {
             **dict.fromkeys(kinds.TYPE_LIKE, self._class),
             **dict.fromkeys(kinds.FUNCTION_LIKE, self._function),

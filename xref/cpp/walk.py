@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping
 from ctypes import c_void_p
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from xref.cpp import kinds
 from xref.cpp.clang import CONTINUE, RECURSE, VISITOR, CXCursor, children, file_location, load, text
@@ -65,25 +65,29 @@ class OpenCall:
         """The token of the overload set that a dependent call names; 0 for none."""
 
 
-class Walk:
-    """One walk. `owned` are the files whose facts it collects, by tree-relative path; `seen_externals` is shared by the
-    walks of one process. Everything outside the owned files is only named."""
+class Inputs(NamedTuple):
+    """What a walk is given: the tree's absolute path and the tree-relative paths of its files, and for the unit the
+    files whose facts the walk collects, the bytes of its sources (both by tree-relative path), what looks for
+    registries, and the keys of the external symbols that other walks of the process have told already."""
 
-    def __init__(
-        self,
-        root: str,
-        known: frozenset[str],
-        owned: Mapping[str, FileFacts],
-        sources: Mapping[str, bytes],
-        hooks: Hooks,
-        seen_externals: set[str],
-    ) -> None:
+    root: str
+    known: frozenset[str]
+    owned: Mapping[str, FileFacts]
+    sources: Mapping[str, bytes]
+    hooks: Hooks
+    seen_externals: set[str]
+
+
+class Walk:
+    """One walk. Everything outside the owned files is only named."""
+
+    def __init__(self, inputs: Inputs) -> None:
         self.library = load()
-        self.paths = Paths(root, known)
+        self.paths = Paths(inputs.root, inputs.known)
         self.declarations = Declarations(self.paths)
-        self.facts = owned
-        self.hooks = hooks
-        self.seen_externals = seen_externals
+        self.facts = inputs.owned
+        self.hooks = inputs.hooks
+        self.seen_externals = inputs.seen_externals
         self.scopes: list[Declaration] = []
         self.in_definition: list[bool] = []
         """For each open scope: whether it is a definition, so that its parameters are symbols."""
@@ -114,7 +118,7 @@ class Walk:
         """The names of the parameters of each template that the walk has entered."""
         self.call_expressions = 0
         self.handlers: dict[int, Handler] = {}
-        self._sources = sources
+        self._sources = inputs.sources
         self._emitted: set[tuple[str, Id, int, int]] = set()
         self._mentioned: dict[Id, Declaration] = {}
         self._failure: BaseException | None = None

@@ -12,9 +12,9 @@ import sqlite3
 from collections import defaultdict
 from typing import NamedTuple
 
-from xref.link.instances import CALL_OPERATOR, derive_instances
+from xref.link.instances import derive_instances
 from xref.link.step import Derived, Step, Touched
-from xref.model import CONSTRUCTION, METHOD_POINTER, Evidence, Id
+from xref.model import CALL_OPERATOR, CONSTRUCTION, METHOD_POINTER, Evidence, Id
 
 MAX_CANDIDATES = 600
 """More candidates than this make no edges: a row in `unresolved` says so. TVM has 508 classes with a

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from xref.link.step import CallRow, Derived, Step, Touched
-from xref.model import Evidence, Id
+from xref.model import CALL_OPERATOR, Evidence, Id
 
 MAX_HANDLERS = 256
 """A call that may run more handlers than this makes no edges: a row in `unresolved` says so."""
@@ -25,7 +25,6 @@ GENERIC = 16
 """A class with more classes below it than this holds generic traversal."""
 _ROOT = "dispatched by "
 """What the note of a handler begins with; the root class follows."""
-_OPERATOR = "operator()"
 
 
 class _Handler(NamedTuple):
@@ -174,7 +173,9 @@ def _overriding(
             if other not in seen:
                 seen.add(other)
                 found.append(other)
-    operators = {id_ for (id_,) in db.execute("SELECT id FROM symbol WHERE kind = 'method' AND name = ?", (_OPERATOR,))}
+    operators = {
+        id_ for (id_,) in db.execute("SELECT id FROM symbol WHERE kind = 'method' AND name = ?", (CALL_OPERATOR,))
+    }
     found += sorted({caller for caller, *_ in _calls(db, found) if caller in operators and caller in owners} - seen)
     return found
 

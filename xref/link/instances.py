@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from xref.link.constructions import copies
 from xref.link.step import CallRow, Derived
-from xref.model import CONSTRUCTION, METHOD_POINTER, SAME, Evidence, Id
+from xref.model import CALL_OPERATOR, CONSTRUCTION, METHOD_POINTER, SAME, Evidence, Id
 
 MAX_VALUES = 4000
 """A parameter that is given more functions than this makes no edges: a row in `unresolved` says so. TVM registers 2,500
@@ -25,8 +25,6 @@ functions, which `tvm::ffi::details::unpack_call` calls."""
 MAX_PATH = 2
 """Member types within member types (`T::ContainerType::Base`): a template that calls itself with `typename T::Next`
 would make ever longer ones."""
-CALL_OPERATOR = "operator()"
-
 RESULT = "~"
 """Stands for what a function returns."""
 

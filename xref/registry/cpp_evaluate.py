@@ -11,6 +11,7 @@ from typing import Any
 
 from xref.cpp import kinds
 from xref.cpp.clang import CXCursor, children, load, text
+from xref.model import CALL_OPERATOR
 from xref.registry.cpp_record import expressions, initialiser
 from xref.registry.cpp_values import is_default, unquote
 
@@ -333,7 +334,7 @@ class Evaluator:
             if self.is_own(load().clang_getCursorDefinition(callee)):
                 self._enter(call, given)  # a constructor may register
             return given[0] if len(given) == 1 else given
-        if name == "operator()":
+        if name == CALL_OPERATOR:
             first = expressions(call)
             closure = self.value(first[0], environment) if first else UNKNOWN
             given = self.arguments(call, environment)

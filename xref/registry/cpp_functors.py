@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from xref.cpp import kinds
 from xref.cpp.clang import CXCursor, children, load, text
-from xref.model import KeyDef, KeyUse
+from xref.model import CALL_OPERATOR, KeyDef, KeyUse
 from xref.registry.cpp_record import callee_of, constant, define, expressions
 from xref.registry.cpp_values import argument, function_of
 
@@ -107,7 +107,7 @@ def _root(walk: Walk, method: CXCursor) -> Declaration | None:
 
 def on_call(walk: Walk, call: CXCursor, callee: Declaration) -> None:
     """Record an entry of a table that is filled from anywhere, or a call through such a table."""
-    if callee.name not in ("set_dispatch", "operator()") or callee.parent is None:
+    if callee.name not in ("set_dispatch", CALL_OPERATOR) or callee.parent is None:
         return
     if callee.parent.qualname in TABLES:
         if callee.name == "set_dispatch":
@@ -160,7 +160,7 @@ def _table(walk: Walk, call: CXCursor) -> Declaration | None:
         at = inner[0]
         if at.kind == kinds.CALL_EXPR:
             callee = callee_of(walk, at)
-            if callee is not None and callee.name not in ("set_dispatch", "operator()"):
+            if callee is not None and callee.name not in ("set_dispatch", CALL_OPERATOR):
                 return callee.parent if callee.symbol_kind == "method" else None
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from xref.cpp import kinds
-from xref.cpp.clang import CONTINUE, RECURSE, CXCursor, children, load, text, visit
+from xref.cpp.clang import CONTINUE, RECURSE, CXCursor, children, load, text, unwrapped, visit
 from xref.model import KeyDef, shorten
 from xref.registry.cpp_classes import bases, definition, field_named, own_type_key, type_key_of
 from xref.registry.cpp_values import argument, function_of, string_of
@@ -120,8 +120,7 @@ def _registering_calls(method: CXCursor) -> list[CXCursor]:
 def _takes_address(cursor: CXCursor) -> bool:
     """Whether it is `&x`, converted to a pointer to a base or not; where an `operator&` is in scope, a dependent one is
     a call of that."""
-    while cursor.kind in (kinds.UNEXPOSED_EXPR, kinds.PAREN_EXPR) and len(inner := children(cursor)) == 1:
-        cursor = inner[0]
+    cursor = unwrapped(cursor)
     if cursor.kind == kinds.UNARY_OPERATOR:
         return True
     named = (at for part in children(cursor) for at in children(part)) if cursor.kind == kinds.CALL_EXPR else ()

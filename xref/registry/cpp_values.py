@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from xref.cpp import kinds
 from xref.cpp.clang import CXCursor, children, load, text
+from xref.model import CALL_OPERATOR
 
 if TYPE_CHECKING:
     from xref.cpp.names import Declaration
@@ -206,7 +207,7 @@ def _call_operator(walk: Walk, cursor: CXCursor) -> Declaration | None:
     made = library.clang_getTypeDeclaration(library.clang_getCursorType(cursor))
     is_plain = made.kind in (kinds.STRUCT, kinds.CLASS) and not library.clang_getSpecializedCursorTemplate(made).decl
     methods = [c for c in children(made) if c.kind == kinds.METHOD] if is_plain else []
-    found = [c for c in methods if text(library.clang_getCursorSpelling(c)) == "operator()"]
+    found = [c for c in methods if text(library.clang_getCursorSpelling(c)) == CALL_OPERATOR]
     return walk.declarations.of(found[0]) if len(found) == 1 else None
 
 

@@ -45,6 +45,10 @@ FILES: dict[str, bytes] = {
     "python/pkg/not_utf8.py": b"# caf\xe9\nx = 1\n",
     "python/pkg/nul.py": b"x = 1\0\n",
     "python/pkg/deep.py": b"x = " + b"(" * 5000 + b"1" + b")" * 5000 + b"\n",
+    "python/pkg/half_pair.py": (
+        b'import tvm_ffi\n\n\ndef half():\n    "doc \\ud800"\n\n\n'
+        b'tvm_ffi.register_global_func("half.\\udfff", half)\nTABLE = {"\\U0000d83d": half}\nTABLE["\\ud83d"]()\n'
+    ),
     "python/pkg/directory.py/inner.py": b"def inner():\n    pass\n",
     "pyrefly.toml": b'python-interpreter-path = "./evil.sh"\n',
     "python/pyproject.toml": b'[tool.pyrefly]\npython-interpreter-path = "../evil.sh"\n',

@@ -119,6 +119,8 @@ def test_the_rest_of_a_bad_file_is_read(bad: tuple[Path, Path, Ended]) -> None:
     )
     assert calls == [
         ("caller", "callee"),
+        ("half_pair", "register_global_func"),
+        ("half_pair", "half"),
         ("Caller", "Good"),
         ("Use", "Known"),
         ("CallsLatin", "Latin"),
@@ -126,6 +128,8 @@ def test_the_rest_of_a_bad_file_is_read(bad: tuple[Path, Path, Ended]) -> None:
         ("UsesGuarded", "Guarded"),
     ]
     names = {name for (name,) in rows(db, "SELECT name FROM symbols WHERE is_definition")}
+    assert rows(db, "SELECT doc FROM symbols WHERE name = 'half'") == [("doc \\ud800",)]
+    assert rows(db, "SELECT name FROM key_defs WHERE path LIKE '%half_pair.py'") == [("half.\\udfff",)]
     assert names >= {
         *("Fine", "InHeader", "Uses", "RoundA", "RoundB", "AfterTheLine", "Quoted", "Broken2", "Inner", "inner"),
         *("LastLine", "Crlf", "Marked", "Absolute"),

@@ -16,6 +16,8 @@ from pathlib import Path
 
 from xref.model import Status
 
+_HALF = re.compile(r"\\(?:u|U0000)[dD][89a-fA-F]")
+"""Half of a surrogate pair, as an escape in the source."""
 _NAME_AFTER_KEYWORD = re.compile(rb"(?:async(?:\s|\\\n)+)?(?:def|class)(?:\s|\\\n)+")
 
 
@@ -81,7 +83,16 @@ def read_source(path: Path) -> Source:
         return Source(None, rows, Status.FAILED, f"nested too deeply for the parser; line {longest} is the longest")
     except ValueError as error:
         return Source(None, rows, Status.FAILED, f"line 1: {error}")
+    if _HALF.search(text):
+        _write_halves_out(tree)
     return Source(tree, rows, Status.DEGRADED if trouble else Status.OK, trouble)
+
+
+def _write_halves_out(tree: ast.Module) -> None:
+    """Give texts that hold half of a surrogate pair as they are written: `"\\ud800"` is legal Python, but no UTF-8."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            node.value = node.value.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _decode(data: bytes) -> tuple[str, str]:

@@ -7,72 +7,53 @@ either side, and a bound on steps ends what does not end. It never runs anything
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from xref.cpp import kinds
 from xref.cpp.clang import CXCursor, children, load, text
 from xref.model import CALL_OPERATOR
+from xref.registry.cpp_operations import (
+    ADD,
+    APPENDING,
+    BINARY,
+    COMPOUND_ASSIGN,
+    EMPTY,
+    OPERATORS,
+    POSTFIX,
+    STEPS,
+    STRING_METHODS,
+    UNKNOWN,
+    Closure,
+    Value,
+    apply,
+    element,
+    position_of,
+)
 from xref.registry.cpp_record import expressions, initialiser
 from xref.registry.cpp_values import is_default, unquote
 
-Value = Any
-"""str, int (bool among them), list (a table or a structure, in order of its fields), a `Closure`, or `UNKNOWN`."""
-
-
-class _Unknown:
-    def __repr__(self) -> str:
-        return "UNKNOWN"
-
-
-UNKNOWN = _Unknown()
 _MAX_STEPS = 200_000
 _MAX_DEPTH = 60
-_INTEGER_LITERAL, _CHARACTER_LITERAL, _CONDITIONAL, _BOOL_LITERAL = 106, 110, 116, 130
-_COMPOUND, _IF, _FOR, _RETURN, _RANGE_FOR, _DECLARATION = 202, 205, 209, 214, 225, 231
+_INTEGER_LITERAL, _CHARACTER_LITERAL, _COMPOUND_ASSIGN_OPERATOR, _CONDITIONAL, _BOOL_LITERAL = 106, 110, 115, 116, 130
+_COMPOUND, _IF, _RETURN, _DECLARATION = 202, 205, 214, 231
+_WHILE, _DO, _FOR, _RANGE_FOR, _CONTINUE, _BREAK = 207, 208, 209, 225, 212, 213
+_LOOPS = (_WHILE, _DO, _FOR, _RANGE_FOR)
 _EVALUATED_INT = 1  # CXEval_Int
-# CXBinaryOperatorKind and CXUnaryOperatorKind (clang-c/Index.h of libclang 18)
-_BINARY: dict[int, Callable[[Any, Any], Value]] = {
-    6: lambda a, b: a + b, 7: lambda a, b: a - b, 3: lambda a, b: a * b,
-    11: lambda a, b: a < b, 12: lambda a, b: a > b, 13: lambda a, b: a <= b, 14: lambda a, b: a >= b,
-    15: lambda a, b: a == b, 16: lambda a, b: a != b,
-}  # fmt: skip
 _AND, _OR, _ASSIGN = 20, 21, 22
-_NOT, _MINUS, _PRE_INCREMENT, _POST_INCREMENT = 10, 8, 3, 1
-_OPERATORS = {
-    "operator+": _BINARY[6], "operator==": _BINARY[15], "operator!=": _BINARY[16], "operator<": _BINARY[11],
-}  # fmt: skip
-_NPOS = 2**64 - 1
-_STRING_METHODS: dict[str, Callable[..., Value]] = {
-    "rfind": lambda s, x, at=None: _position(s.rfind(x) if at is None else s.rfind(x, 0, at + len(x))),
-    "find": lambda s, x, at=0: _position(s.find(x, at)),
-    "substr": lambda s, at=0, n=_NPOS: s[at:] if n >= len(s) else s[at : at + n],
-    "size": len,
-    "length": len,
-    "empty": lambda s: not s,
-    "c_str": lambda s: s,
-    "data": lambda s: s,
-    "compare": lambda s, x: (s > x) - (s < x),
-    "starts_with": lambda s, x: s.startswith(x),
-    "ends_with": lambda s, x: s.endswith(x),
-}
-"""Methods of std::string, std::string_view and tvm::ffi::String."""
-
-
-def _position(found: int) -> int:
-    return found if found >= 0 else _NPOS
-
-
-class Closure:
-    """A lambda, with the variables that it sees."""
-
-    def __init__(self, cursor: CXCursor, environment: dict[int, Value]) -> None:
-        self.cursor, self.environment = cursor, environment
+_NOT, _MINUS = 10, 8
 
 
 class _Return(Exception):  # noqa: N818  not an error
     def __init__(self, value: Value) -> None:
         super().__init__()
         self.value = value
+
+
+class _Continue(Exception):  # noqa: N818
+    pass
+
+
+class _Break(Exception):  # noqa: N818
+    pass
 
 
 class _OutOfSteps(Exception):  # noqa: N818
@@ -88,6 +69,7 @@ class Evaluator:
         self._globals: dict[int, Value] = {}
         self._steps = 0
         self._depth = 0
+        self._loop: CXCursor | None = None
 
     def special(self, call: CXCursor, environment: dict[int, Value]) -> Value | None:
         """The value of a call that the caller knows how to read; None for any other."""
@@ -96,12 +78,24 @@ class Evaluator:
         """Whether the constructor is of the code that is evaluated: a string's own leads nowhere, in many steps."""
         return False
 
+    def cut(self, place: CXCursor) -> None:
+        """Called when an evaluation was given up; `place` is the outermost loop that did not end, else what was run."""
+
     def run(self, function: CXCursor) -> None:
         """Evaluate the body of a function without arguments."""
+        self._bounded(function, lambda: self._body(function, {}))
+
+    def _bounded(self, place: CXCursor, evaluate: Callable[[], Value]) -> Value:
+        """The result of `evaluate`, UNKNOWN when it takes too many steps; then nothing of its state is left."""
+        outer = self.row, self._loop, self._depth, self._steps
+        self._loop, self._steps = None, 0
         try:
-            self._body(function, {})
+            return evaluate()
         except _OutOfSteps:
-            self._steps = 0
+            self.cut(self._loop if self._loop is not None else place)
+            return UNKNOWN
+        finally:
+            self.row, self._loop, self._depth, self._steps = outer
 
     def global_value(self, declaration: CXCursor) -> Value:
         """What a variable outside functions is initialised with."""
@@ -109,10 +103,7 @@ class Evaluator:
         if known is None:
             self._globals[declaration.decl] = UNKNOWN  # one that refers to itself
             value = initialiser(declaration)
-            try:
-                known = self.value(value, {}) if value is not None else UNKNOWN
-            except _OutOfSteps:
-                self._steps, known = 0, UNKNOWN
+            known = self._bounded(declaration, lambda: self.value(value, {})) if value is not None else UNKNOWN
             self._globals[declaration.decl] = known
         return known
 
@@ -153,12 +144,35 @@ class Evaluator:
         elif kind == _RETURN:
             inner = expressions(statement)
             raise _Return(self.value(inner[0], environment) if inner else UNKNOWN)
-        elif kind == _RANGE_FOR:
-            self._range_for(statement, environment)
-        elif kind == _FOR:
-            self._for(statement, environment)
+        elif kind in _LOOPS:
+            self._enter_loop(statement, environment)
+        elif kind == _CONTINUE:
+            raise _Continue
+        elif kind == _BREAK:
+            raise _Break
         elif kind in kinds.EXPRESSIONS:
             self.value(statement, environment)
+
+    def _enter_loop(self, statement: CXCursor, environment: dict[int, Value]) -> None:
+        outer = self._loop
+        if outer is None:
+            self._loop = statement
+        try:
+            if statement.kind == _RANGE_FOR:
+                self._range_for(statement, environment)
+            elif statement.kind == _FOR:
+                self._for(statement, environment)
+            else:
+                self._while(statement, environment)
+        except _Break:
+            pass
+        self._loop = outer  # not when it is given up: that is where it happened
+
+    def _once(self, body: CXCursor, environment: dict[int, Value]) -> None:
+        try:
+            self._statement(body, environment)
+        except _Continue:
+            pass
 
     def _range_for(self, statement: CXCursor, environment: dict[int, Value]) -> None:
         variable, table, body = children(statement)[:3]
@@ -175,8 +189,10 @@ class Evaluator:
                 environment[variable.decl] = value
             elif isinstance(value, list) and len(value) == len(names):
                 environment.update({name.decl: part for name, part in zip(names, value, strict=True)})
-            self._statement(body, environment)
-        self.row = outer
+            try:
+                self._once(body, environment)
+            finally:
+                self.row = outer
 
     def _rows(self, table: CXCursor) -> list[CXCursor]:
         """The written entries of the table that a loop goes over."""
@@ -195,12 +211,22 @@ class Evaluator:
             return
         start, condition, step, body = parts
         self._statement(start, environment)
-        while True:
-            going = self.value(condition, environment)
-            if going is UNKNOWN or not going:
-                return
-            self._statement(body, environment)
+        while self._goes_on(condition, environment):
+            self._once(body, environment)
             self.value(step, environment)
+
+    def _while(self, statement: CXCursor, environment: dict[int, Value]) -> None:
+        """`while`, perhaps with a declaration in front of its condition, and `do`."""
+        parts = children(statement)
+        condition, body = parts[-2:] if statement.kind == _WHILE else (parts[-1], parts[0])
+        if statement.kind == _DO:
+            self._once(body, environment)
+        while self._goes_on(condition, environment):
+            self._once(body, environment)
+
+    def _goes_on(self, condition: CXCursor, environment: dict[int, Value]) -> bool:
+        value = self.value(condition, environment)
+        return value is not UNKNOWN and bool(value)
 
     # expressions
 
@@ -222,7 +248,7 @@ class Evaluator:
             return self._member(cursor, environment)
         if kind == kinds.CALL_EXPR:
             return self._call(cursor, environment)
-        if kind == kinds.BINARY_OPERATOR:
+        if kind in (kinds.BINARY_OPERATOR, _COMPOUND_ASSIGN_OPERATOR):
             return self._binary(cursor, environment)
         if kind == kinds.UNARY_OPERATOR:
             return self._unary(cursor, environment)
@@ -230,9 +256,7 @@ class Evaluator:
         if kind == kinds.INIT_LIST_EXPR:
             return [self.value(part, environment) for part in inner]
         if kind == kinds.SUBSCRIPT and len(inner) == 2:
-            table, at = (self.value(part, environment) for part in inner)
-            known = isinstance(table, (list, str)) and isinstance(at, int) and 0 <= at < len(table)
-            return table[at] if known else UNKNOWN
+            return element(*(self.value(part, environment) for part in inner))
         if kind == _CONDITIONAL and len(inner) == 3:
             chosen = self.value(inner[0], environment)
             return UNKNOWN if chosen is UNKNOWN else self.value(inner[1 if chosen else 2], environment)
@@ -264,8 +288,7 @@ class Evaluator:
         owner = self.value(inner[0], environment) if inner else UNKNOWN
         if field.kind != kinds.FIELD or not isinstance(owner, list):
             return owner if field.kind in kinds.FUNCTION_LIKE else UNKNOWN
-        fields = [c for c in children(load().clang_getCursorSemanticParent(field)) if c.kind == kinds.FIELD]
-        at = next((i for i, c in enumerate(fields) if c.decl == field.decl), len(owner))
+        at = position_of(field)
         return owner[at] if at < len(owner) else UNKNOWN
 
     def _binary(self, cursor: CXCursor, environment: dict[int, Value]) -> Value:
@@ -276,12 +299,15 @@ class Evaluator:
         if operator == _ASSIGN:
             return self._assign(parts[0], self.value(parts[1], environment), environment)
         left = self.value(parts[0], environment)
+        if operator in COMPOUND_ASSIGN:
+            result = apply(COMPOUND_ASSIGN[operator], left, self.value(parts[1], environment))
+            return self._assign(parts[0], result, environment)
         if operator in (_AND, _OR):
             if left is UNKNOWN:
                 return UNKNOWN
             return self.value(parts[1], environment) if bool(left) == (operator == _AND) else left
         right = self.value(parts[1], environment)
-        return _apply(_BINARY.get(operator), left, right)
+        return apply(BINARY.get(operator), left, right)
 
     def _unary(self, cursor: CXCursor, environment: dict[int, Value]) -> Value:
         inner = expressions(cursor)
@@ -291,8 +317,9 @@ class Evaluator:
             return UNKNOWN
         if operator == _NOT:
             return not value
-        if isinstance(value, int) and operator in (_PRE_INCREMENT, _POST_INCREMENT):
-            return self._assign(inner[0], value + 1, environment)
+        if isinstance(value, int) and operator in STEPS:
+            stepped = self._assign(inner[0], value + STEPS[operator], environment)
+            return value if operator in POSTFIX else stepped
         return -value if operator == _MINUS and isinstance(value, int) else value
 
     def _assign(self, target: CXCursor, value: Value, environment: dict[int, Value]) -> Value:
@@ -330,64 +357,71 @@ class Evaluator:
         callee = library.clang_getCursorReferenced(call)
         name = text(library.clang_getCursorSpelling(call))
         if callee.kind in (kinds.CONSTRUCTOR, kinds.CONVERSION):
-            given = self.arguments(call, environment) or [self.receiver(call, environment)]
+            given = self.arguments(call, environment) or [self._empty(callee, call, environment)]
             if self.is_own(load().clang_getCursorDefinition(callee)):
                 self._enter(call, given)  # a constructor may register
             return given[0] if len(given) == 1 else given
         if name == CALL_OPERATOR:
             first = expressions(call)
             closure = self.value(first[0], environment) if first else UNKNOWN
-            given = self.arguments(call, environment)
-            return self._close(closure, given[-_count(closure) :] if _count(closure) else [])
+            return self._close(closure, call, self.arguments(call, environment)[1:])
         given = self.arguments(call, environment)
-        if name in _OPERATORS and len(given) == 2:
-            return _apply(_OPERATORS[name], *given)
+        if name in OPERATORS and len(given) == 2:
+            return apply(OPERATORS[name], *given)
         if name == "operator=" and len(given) == 2:
             return self._assign(expressions(call)[0], given[1], environment)
         if name == "operator+=" and len(given) == 2:
-            return self._assign(expressions(call)[0], _apply(_BINARY[6], *given), environment)
-        if name in _STRING_METHODS:
+            return self._assign(expressions(call)[0], apply(BINARY[ADD], *given), environment)
+        if name in STRING_METHODS:
             owner = self.receiver(call, environment)
-            if isinstance(owner, str):
-                return _apply(_STRING_METHODS[name], owner, *given)
+            if isinstance(owner, str) or (isinstance(owner, list) and name in ("size", "empty")):
+                return apply(STRING_METHODS[name], owner, *given)
+        if name in ("operator[]", "at"):
+            owner = self.value(expressions(call)[0], environment) if name != "at" else self.receiver(call, environment)
+            return element(owner, given[-1] if given else UNKNOWN)
+        if name in APPENDING and len(given) == 1 and isinstance(owner := self.receiver(call, environment), list):
+            return self._assign(expressions(call)[0], apply(BINARY[ADD], owner, given), environment)
         if name in ("move", "forward") and len(given) == 1:
             return given[0]
+        if name == "to_string" and len(given) == 1 and isinstance(given[0], int):
+            return str(given[0])
         return self._enter(call, given)
+
+    def _empty(self, callee: CXCursor, call: CXCursor, environment: dict[int, Value]) -> Value:
+        """What is made, or converted, of nothing but the object that the call is a part of."""
+        kind = text(load().clang_getCursorSpelling(load().clang_getCursorSemanticParent(callee)))
+        if callee.kind == kinds.CONSTRUCTOR and kind in EMPTY:
+            return EMPTY[kind]()
+        return self.receiver(call, environment)
 
     def _enter(self, call: CXCursor, given: list[Value]) -> Value:
         """What the called function's body gives, where the unit holds it."""
         definition = load().clang_getCursorDefinition(load().clang_getCursorReferenced(call))
         if not definition.decl:
             return UNKNOWN
+        return self._invoke_for(call, definition, given, {})
+
+    def _close(self, closure: Value, call: CXCursor, given: list[Value]) -> Value:
+        """What a lambda's body gives. That of a generic lambda is the instance of its `operator()` which is called."""
+        if not isinstance(closure, Closure):
+            return UNKNOWN
+        definition = load().clang_getCursorDefinition(load().clang_getCursorReferenced(call))
+        has_body = definition.decl and any(part.kind == _COMPOUND for part in children(definition))
+        return self._invoke_for(call, definition if has_body else closure.cursor, given, closure.environment)
+
+    def _invoke_for(
+        self, call: CXCursor, function: CXCursor, given: list[Value], environment: dict[int, Value]
+    ) -> Value:
         outer = self.row
         if outer is None:
             self.row = call  # what a helper registers, its caller decides
-        result = self._invoke(definition, given, {})
-        self.row = outer
-        return result
-
-    def _close(self, closure: Value, given: list[Value]) -> Value:
-        if not isinstance(closure, Closure):
-            return UNKNOWN
-        return self._invoke(closure.cursor, given, closure.environment)
+        try:
+            return self._invoke(function, given, environment)
+        finally:
+            self.row = outer
 
     def _invoke(self, function: CXCursor, given: list[Value], environment: dict[int, Value]) -> Value:
         parameters = [c for c in children(function) if c.kind == kinds.PARAMETER]
         environment = environment | {p.decl: UNKNOWN for p in parameters}
         environment.update({p.decl: value for p, value in zip(parameters, given, strict=False)})
         return self._body(function, environment)
-
-
-def _count(closure: Value) -> int:
-    if not isinstance(closure, Closure):
-        return 0
-    return sum(c.kind == kinds.PARAMETER for c in children(closure.cursor))
-
-
-def _apply(function: Callable[..., Value] | None, *values: Value) -> Value:
-    if function is None or any(value is UNKNOWN for value in values):
-        return UNKNOWN
-    try:
-        return function(*values)
-    except (TypeError, ValueError):
-        return UNKNOWN

@@ -73,7 +73,21 @@ LOOK_UPS = {
 }
 APPENDING = frozenset({"operator+=", "append"})
 """Methods that make a string longer."""
-COMPUTED = tuple(Registration(REGISTRY, method, form.name, runs=form.target) for method, form in DEFINITIONS.items())
+
+
+def _class(method: str) -> str:
+    return method.rpartition("::")[0]
+
+
+COMPUTED = (
+    *(Registration(REGISTRY, method, form.name, runs=form.target) for method, form in DEFINITIONS.items()),
+    *(
+        Registration(
+            REGISTRY, opener, name, bodies=tuple(b for b in BODIES if b.startswith(opener.rpartition("::")[0]))
+        )
+        for opener, name in OPENERS.items()
+    ),
+)
 """Registrations whose names loops and helpers put together."""
 NAMES = frozenset(form.rsplit("::", 1)[1] for form in (*DEFINITIONS, *OPENERS, *BODIES, *LOOK_UPS))
 """The methods' last names: a cheap first look at a call."""

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from xref.cpp import kinds
 from xref.cpp.clang import CXCursor, children, load, text
-from xref.registry.cpp_evaluate import UNKNOWN, Closure, Evaluator, Value
+from xref.registry.cpp_evaluate import Evaluator
+from xref.registry.cpp_operations import UNKNOWN, Closure, Value
 from xref.registry.cpp_record import callee_of, constant, define
 from xref.registry.cpp_values import argument, function_of
 
@@ -32,7 +33,8 @@ _CONTAINERS = (kinds.NAMESPACE, *kinds.TRANSPARENT)
 class Registration(NamedTuple):
     """A registry that a chain of calls fills: `opener` (a qualified name) takes the key as argument `name`, each of
     `setters` gives it an attribute, filed in `attributes` as "<key>:<attribute>". `runs`: the opener's argument that is
-    the function to run, -1 where there is none."""
+    the function to run, -1 where there is none. `bodies`: methods of the chain whose first argument is the function
+    instead."""
 
     registry: str
     opener: str
@@ -40,6 +42,7 @@ class Registration(NamedTuple):
     attributes: str = ""
     setters: tuple[str, ...] = ()
     runs: int = -1
+    bodies: tuple[str, ...] = ()
 
 
 class Entry(NamedTuple):
@@ -85,6 +88,8 @@ class TableEvaluator(Evaluator):
         self._walk = walk
         self._openers = {form.opener: form for form in forms}
         self._setters = {setter for form in forms for setter in form.setters}
+        self._bodies = {body for form in forms for body in form.bodies}
+        self._unread: set[tuple[str, int]] = set()
         self._homes = tuple(form.opener.rpartition("::")[0] + "::" for form in forms)
 
     def special(self, call: CXCursor, environment: dict[int, Value]) -> Value | None:
@@ -97,11 +102,21 @@ class TableEvaluator(Evaluator):
         receiver = self.receiver(call, environment)
         if isinstance(receiver, Entry) and callee.qualname in self._setters:
             self._set(receiver, call, environment)
+        if isinstance(receiver, Entry) and callee.qualname in self._bodies and not receiver.is_literal:
+            self._define(receiver.form, receiver.name, receiver.place, call, argument(call, 0), environment)
         return receiver
 
     def is_own(self, _definition: CXCursor) -> bool:
         """Whether the constructor stands in a file whose facts the unit gives."""
         return bool(_definition.decl) and self._walk.position(_definition)[0] in self._walk.facts
+
+    def cut(self, place: CXCursor) -> None:
+        """Say that what the code registers was not followed to its end."""
+        file, line, col = self._walk.position(place)
+        if file in self._walk.facts:
+            self._walk.note_unreadable(
+                file, line, col, place, "registers more than can be followed: some keys may lack"
+            )
 
     def _open(self, form: Registration, call: CXCursor, environment: dict[int, Value]) -> Entry:
         self.receiver(call, environment)  # what the chain did before
@@ -109,25 +124,34 @@ class TableEvaluator(Evaluator):
         name = self.value(cursor, environment) if cursor is not None else UNKNOWN
         is_literal = constant(cursor) is not None and self._is_met(form.registry, name, call)
         place = self.row if self.row is not None else cursor if cursor is not None else call
-        if not is_literal:
-            self._walk.computed.pop(self._walk.token(call), None)
-            if isinstance(name, str):
-                runs = self._function(form, name, call, environment)
-                define(self._walk, form.registry, name, place, runs, note=f"computed: {self._text(call)}"[:_LONGEST])
-            else:
-                self._unknown(form.registry, call)
+        if not is_literal and not form.bodies:
+            runs = argument(call, form.runs) if form.runs >= 0 else None
+            self._define(form, name, place, call, runs, environment)
         return Entry(form, name, place, is_literal)
+
+    def _define(
+        self,
+        form: Registration,
+        name: Value,
+        place: CXCursor,
+        call: CXCursor,
+        function: CXCursor | None,
+        environment: dict[int, Value],
+    ) -> None:
+        self._walk.computed.pop(self._walk.token(call), None)
+        if isinstance(name, str):
+            runs = self._function(function, name, environment)
+            define(self._walk, form.registry, name, place, runs, note=f"computed: {self._text(call)}"[:_LONGEST])
+        else:
+            self._unknown(form.registry, call)
 
     def _is_met(self, registry: str, name: Value, call: CXCursor) -> bool:
         """Whether the walk recorded the registration: it does not enter the instances of a template."""
         facts = self._walk.facts.get(self._walk.position(call)[0])
         return facts is None or any(d.name == name and d.registry == registry for d in facts.key_defs)
 
-    def _function(
-        self, form: Registration, name: str, call: CXCursor, environment: dict[int, Value]
-    ) -> Declaration | None:
+    def _function(self, cursor: CXCursor | None, name: str, environment: dict[int, Value]) -> Declaration | None:
         """What the key runs: a value of the table or of the helper's caller, or what the call itself names."""
-        cursor = argument(call, form.runs) if form.runs >= 0 else None
         if cursor is None:
             return None
         value = self.value(cursor, environment)
@@ -159,5 +183,7 @@ class TableEvaluator(Evaluator):
 
     def _unknown(self, registry: str, call: CXCursor) -> None:
         file, line, col = self._walk.position(call)
-        if file in self._walk.facts:
+        mark = (registry, self._walk.token(call))
+        if file in self._walk.facts and mark not in self._unread:
+            self._unread.add(mark)
             self._walk.note_unreadable(file, line, col, call, f"name of a registered {registry} could not be computed")

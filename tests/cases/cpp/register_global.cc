@@ -46,4 +46,18 @@ void RegisterLater(const std::string& suffix) {
   runtime::Registry::Register("node.suffixed." + suffix).set_body_typed(Add);
 }
 
+// names that a loop or a helper puts together
+static bool registered = []() {
+  for (const char* name : {"loop.add", "loop.plus"}) {
+    runtime::Registry::Register(name).set_body_typed(Add);
+  }
+  return true;
+}();
+template <typename F>
+bool RegisterAs(std::string name, F f) {
+  runtime::Registry::Register("helper." + name, true).set_body_typed(f);
+  return true;
+}
+static bool helped = RegisterAs("three", AddThree);
+
 }  // namespace tvm

@@ -35,6 +35,7 @@ class string {
   string();
   string(const char* text);
   size_t size() const;
+  const char* c_str() const;
   size_t rfind(const string& text, size_t at) const;
   string& operator+=(const string& text);
   string substr(size_t at, size_t count = -1) const;
@@ -55,11 +56,19 @@ class function<R(Args...)> {
   R operator()(Args... args) const;
 };
 
+template <typename A, typename B>
+struct pair {
+  A first;
+  B second;
+};
+
 template <typename T>
 class vector {
  public:
-  T* begin();
-  T* end();
+  vector();
+  vector(initializer_list<T> values);
+  T* begin() const;
+  T* end() const;
   void push_back(const T& value);
 };
 

@@ -65,6 +65,14 @@ def test_exit_codes(run: Run, args: tuple[str, ...], code: int) -> None:
     assert run(*args)[0] == code
 
 
+@pytest.mark.parametrize("args", [("keys",), ("key", KEY)])
+def test_a_registry_that_is_misspelt_is_told_from_an_empty_one(run: Run, args: tuple[str, ...]) -> None:
+    code, out, err = run(*args, "--registry", "fii")
+    assert (code, out) == (1, "")
+    assert "no registry 'fii'" in err
+    assert "ffi" in err
+
+
 @pytest.mark.parametrize("args", [("where", "f"), ("query", "f"), ("keys",), ("path", "a", "b"), ("key", "k")])
 def test_without_an_index_the_remedy_is_named(run: Run, tmp_path: Path, args: tuple[str, ...]) -> None:
     code, out, err = run(*args, "--db", str(tmp_path / "none.db"))

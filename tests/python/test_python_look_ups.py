@@ -139,3 +139,33 @@ def test_a_stored_function_whose_name_is_completed_at_run_time_runs_any_of_that_
         ("ffi", "target.build.*", False, False),
         ("ffi", "target.build.*", True, False),
     }
+
+
+def test_a_filled_module_is_known_under_its_other_names(tmp_path: Path) -> None:
+    files = {
+        "python/tvm_ffi/__init__.py": REGISTRY + "def init_ffi_api(namespace, target_module_name=None): ...\n",
+        "python/tvm/_ffi_api.py": "import tvm_ffi\nSPACE = 'tvm.odd'\ntvm_ffi.init_ffi_api(SPACE, __name__)\n",
+        "python/tvm/words.py": (
+            "from tvm_ffi import init_ffi_api as fill\nfill(target_module_name=__name__, namespace='odd.words')\n"
+        ),
+        "python/tvm/use.py": (
+            "from tvm import _ffi_api, words\n"
+            "other = _ffi_api\n"
+            "class C:\n"
+            "    api = _ffi_api\n"
+            "    def m(self):\n"
+            "        return self.api.OfSelf()\n"
+            "def f():\n"
+            "    local = _ffi_api\n"
+            "    return local.OfLocal() + other.OfModule() + C.api.OfClass() + words.ByKeyword()\n"
+            "def g(either):\n"
+            "    either = _ffi_api if either else either\n"
+            "    return either.Unknown()\n"
+            "def h(given):\n"
+            "    if given is None:\n"
+            "        given = _ffi_api\n"
+            "    return given.PerhapsNot()\n"
+        ),
+    }
+    names = ("odd.OfSelf", "odd.OfLocal", "odd.OfModule", "odd.OfClass", "odd.words.ByKeyword")
+    assert _keys(tmp_path, files, "python/tvm/use.py") == {("ffi", name, True, False) for name in names}

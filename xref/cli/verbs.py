@@ -255,11 +255,12 @@ def keys(db: Path, as_json: bool, limit: int, registry: str | None, pattern: str
     """List the keys, or those that match PATTERN ("relax.transform.*")."""
     from contextlib import closing
 
-    from xref.query.keys import list_keys
+    from xref.query.keys import check_registry, list_keys
     from xref.query.text import key_list_lines
     from xref.store import open_index
 
     with closing(open_index(db)) as connection:
+        check_registry(connection, registry)
         found = list_keys(connection, registry, pattern, dangling=dangling)
     shown = found[: limit or None]
     if as_json:

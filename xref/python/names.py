@@ -251,7 +251,15 @@ class Tree:
             return Target("external", "", f"{target.name}.{name}")
         if target.kind == "instance" or self.kind(target) == "class":
             return self.class_member(target.module, target.name, name)
-        return None
+        module = self.aliased_module(target)
+        return self.member(module.module, name) if module is not None else None
+
+    def aliased_module(self, target: Target) -> Target | None:
+        """The module that a variable, or an attribute of a class, is another name of: `api = _ffi_api`."""
+        table = self.modules.get(target.module) if target.kind == "member" else None
+        value = table["aliases"].get(target.name) if table is not None else None
+        found = self.dotted(target.module, value) if value and value.partition(".")[0] != target.name else None
+        return found if found is not None and found.kind == "module" else None
 
 
 @functools.lru_cache(maxsize=2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from xref.python.declarations import FUNCTION_NODES
 from xref.python.names import BUILTINS, Target, Tree
 from xref.python.walk import LOCAL, Binding, Scope, Walk
 
@@ -27,7 +28,7 @@ class Resolver:
             chain.append(node)
             node = node.value
         if isinstance(node, ast.Name):
-            target = self.name(node.id, scope)
+            target = self.name(node.id, scope) or (self._module_held(node.id, scope) if chain else None)
         elif isinstance(node, ast.Attribute):
             target = self._known[id(node)]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super":
@@ -50,6 +51,19 @@ class Resolver:
                 target = Target("external", "", f"builtins.{name}")
             self._globals[name] = target
         return self._globals[name]
+
+    def _module_held(self, name: str, scope: Scope) -> Target | None:
+        """The module that is all that a local variable is given: `api = _ffi_api`."""
+        _, owner = self.binding(name, scope)
+        values = owner.stores.get(name, []) if owner is not None else []
+        if len(values) != 1 or not isinstance(values[0], (ast.Name, ast.Attribute)) or owner is None:
+            return None
+        if any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(values[0])):
+            return None  # of itself
+        if isinstance(owner.node, FUNCTION_NODES) and name in _parameters(owner.node):
+            return None
+        found = self.resolve(values[0], owner)
+        return found if found is not None and found.kind == "module" else None
 
     def binding(self, name: str, scope: Scope) -> tuple[Binding, Scope | None]:
         """How `name` is bound as seen from `scope`, and by which scope (None: by none of the file)."""
@@ -82,3 +96,7 @@ class Resolver:
             return None
         bases = self.tree.bases(self.module, at.suffix)
         return Target("instance", bases[0].module, bases[0].name) if bases and bases[0].kind == "member" else None
+
+
+def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    return {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}

@@ -31,17 +31,18 @@ class ModuleTable(TypedDict):
 
     `kinds`: suffix -> kind. `at`: (line, 0-based byte of the name) -> suffix, for functions and classes. `imports`:
     name -> (module, attribute or ""). `stars`: modules imported with `*`. `bases`: class suffix -> dotted base names.
-    `exports`: a literal `__all__`, else None. `fills`: (target module, namespace) of calls that fill a module with
-    FFI functions. `wrappers`: function -> prefix of the type key that it registers its argument under. `setters`:
-    function -> how it sets an attribute of an operator. `strings`: variables of the module that are assigned once, a
-    literal string. `decorated`: functions whose name stands for what a decorator made of them. `redirects`: module
-    names made at run time -> the module that each stands for. `injected`: (imported module, attribute, imported value)
-    of each `module.attribute = value`: how TVM breaks import cycles (relax/op/__init__.py sets `expr._op_ffi_api`).
-    `aliases`: name -> the dotted name that the module assigns to it. `libraries`: names bound to a shared library that
-    ctypes has loaded. `forwards`: function -> [parameter, its position, what is put before it, whether a missing key is
-    coped with] of each look-up of an FFI function by the value of a parameter. `stubs`: functions that stand only
-    below `if TYPE_CHECKING:`, so that they never run; tvm-ffi's stub generator writes them into modules that it fills.
-    `tables`: variables that hold a table of objects, and its rows. `given`: calls of functions with names as arguments.
+    `exports`: a literal `__all__`, else None. `fills`: (target module, namespace) of calls that fill a module with FFI
+    functions. `wrappers`: function -> prefix of the type key that it registers its argument under. `setters`: function
+    -> how it sets an attribute of an operator. `strings`: variables of the module that are assigned once, a literal
+    string. `decorated`: functions whose name stands for what a decorator made of them. `redirects`: module names made
+    at run time -> the module that each stands for. `injected`: (imported module, attribute, imported value) of each
+    `module.attribute = value`: how TVM breaks import cycles (relax/op/__init__.py sets `expr._op_ffi_api`). `aliases`:
+    name, of the module or of one of its classes -> the dotted name that is assigned to it. `libraries`: names bound to
+    a shared library that ctypes has loaded. `forwards`: function -> [parameter, its position, what is put before it,
+    whether a missing key is coped with] of each look-up of an FFI function by the value of a parameter. `stubs`:
+    functions that stand only below `if TYPE_CHECKING:`, so that they never run; tvm-ffi's stub generator writes them
+    into modules that it fills. `tables`: variables that hold a table of objects, and its rows. `given`: calls of
+    functions with names as arguments.
     """
 
     path: str
@@ -98,6 +99,9 @@ def survey_module(path: str, module: str, is_package: bool, source: Source) -> M
             table["at"][source.name_position(node)] = item.suffix
         if isinstance(node, ast.ClassDef):
             table["bases"][item.suffix] = [name for base in node.bases if (name := dotted(base))]
+            for statement in node.body:
+                if isinstance(statement, ast.Assign):
+                    _read_alias(statement, table, f"{item.suffix}.")
         elif isinstance(node, FUNCTION_NODES):
             if prefix := wrapper_prefix(node):
                 table["wrappers"][item.suffix] = prefix
@@ -200,16 +204,16 @@ def _read_call(call: ast.Call, module: str, table: ModuleTable) -> None:
     table["redirects"].update(redirected_modules(name, call))
     if handed := given(call, name):
         table["given"].append(handed)
-    fill = namespace_target(name, call, module)
+    fill = namespace_target(name, call, module, table["strings"])
     if fill:
         table["fills"].append(fill)
 
 
-def _read_alias(node: ast.Assign, table: ModuleTable) -> None:
+def _read_alias(node: ast.Assign, table: ModuleTable, owner: str = "") -> None:
     value = dotted(node.value) if isinstance(node.value, (ast.Name, ast.Attribute)) else ""
     for target in node.targets:
         if value and isinstance(target, ast.Name):
-            table["aliases"][target.id] = value
+            table["aliases"][owner + target.id] = value
 
 
 def _read_exports(node: ast.Assign | ast.AugAssign, table: ModuleTable) -> None:

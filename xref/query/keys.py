@@ -6,6 +6,7 @@ import sqlite3
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from xref.model import ExitCode, XrefError
 from xref.query.answers import symbol_rows
 from xref.query.converters import FRONTEND, converters
 from xref.query.names import SymbolRow, like_escape
@@ -69,6 +70,17 @@ class KeyCount(NamedTuple):
     dangling: int
     path: str
     line: int
+
+
+def check_registry(db: sqlite3.Connection, registry: str | None) -> None:
+    """Raise `XrefError` (exit code 1) when the index has no key of `registry`; None is any."""
+    known = [
+        name for (name,) in db.execute("SELECT registry FROM key_def UNION SELECT registry FROM key_use ORDER BY 1")
+    ]
+    if registry is not None and registry not in known:
+        raise XrefError(
+            f"no registry {registry!r} in this index; it has {', '.join(known) or 'none'}", ExitCode.NOTHING
+        )
 
 
 def find_keys(db: sqlite3.Connection, text: str, registry: str | None = None) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from xref.model import ExitCode, XrefError
 from xref.query import answers
@@ -263,15 +263,20 @@ def _overview(db: sqlite3.Connection, answer: Answer, names: tuple[str, ...], op
 
 
 def _key(db: sqlite3.Connection, answer: Answer, names: tuple[str, ...], options: Options) -> None:
-    keys = query_keys.find_keys(db, names[0], options.registry)
+    query_keys.check_registry(db, options.registry)
+    _keys(db, answer, names[0], options.registry)
+
+
+def _keys(db: sqlite3.Connection, answer: Answer, name: str, registry: str | None) -> None:
+    keys = query_keys.find_keys(db, name, registry)
     answer.keys = [query_keys.key(db, registry, name) for registry, name in keys]
     if not keys:
-        answer.near = near_keys(db, names[0])
+        answer.near = near_keys(db, name)
 
 
-def _converter(db: sqlite3.Connection, answer: Answer, names: tuple[str, ...], options: Options) -> None:
+def _converter(db: sqlite3.Connection, answer: Answer, names: tuple[str, ...], _options: Options) -> None:
     answer.verb, answer.name = "key", " ".join(names)
-    _key(db, answer, (answer.name,), replace(options, registry=FRONTEND))
+    _keys(db, answer, answer.name, FRONTEND)
 
 
 def _path(db: sqlite3.Connection, answer: Answer, names: tuple[str, ...], options: Options) -> None:

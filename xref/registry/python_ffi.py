@@ -8,6 +8,7 @@ holds no dot becomes an attribute of the target module.
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 from xref.model import KeyDef, KeyUse
 from xref.registry.bindings import CALL
@@ -20,6 +21,8 @@ _NEW = ("tvm_ffi", "tvm_ffi.registry")  # v0.22 on
 _ALL = (*_OLD, *_V21, *_NEW)
 
 INIT_FORMS = {"_init_api": (*_OLD, *_V21), "init_ffi_api": (*_NEW, *_V21)}
+_FILLS = ("namespace", "target_module_name")
+"""The parameters of the `INIT_FORMS`."""
 GET_FORMS = {"get_global_func": _ALL}
 CYTHON_GET_FORMS = frozenset({"get_global_func", "_get_global_func"})
 """The binding's own look-up, by its name in its own module (tvm-ffi, cython/function.pxi)."""
@@ -30,24 +33,24 @@ CONSTRUCTOR_METHOD = "__init_handle_by_constructor__"
 """The method of tvm.runtime.Object that calls the FFI function passed as its first argument."""
 
 
-def namespace_target(name: str, call: ast.Call, module: str) -> tuple[str, str] | None:
+def namespace_target(name: str, call: ast.Call, module: str, strings: Mapping[str, str]) -> tuple[str, str] | None:
     """The module that a call fills and the namespace that it is filled from; None when `name` is no such function.
 
-    `name` is the callee's dotted name, `module` the module of the call (`__name__`). Without a second argument the
-    namespace is also the module.
+    `name` is the callee's dotted name, `module` the module of the call (`__name__`), `strings` its variables that hold
+    a literal. Without a second argument the namespace is also the module.
     """
-    if not among(name, INIT_FORMS) or not call.args:
+    if not among(name, INIT_FORMS):
         return None
-    namespace = literal(call.args[0])
-    if namespace is None:
-        return None
-    second = call.args[1] if len(call.args) > 1 else None
-    second = next((k.value for k in call.keywords if k.arg == "target_module_name"), second)
-    if isinstance(second, ast.Name) and second.id == "__name__":
-        target: str | None = module
-    else:
-        target = namespace if second is None else literal(second)
-    return (target, namespace.removeprefix("tvm.")) if target else None
+    given = dict(zip(_FILLS, call.args, strict=False)) | {word.arg: word.value for word in call.keywords if word.arg}
+    namespace = _text(given.get("namespace"), module, strings)
+    target = _text(given["target_module_name"], module, strings) if "target_module_name" in given else namespace
+    return (target, namespace.removeprefix("tvm.")) if namespace and target else None
+
+
+def _text(node: ast.expr | None, module: str, strings: Mapping[str, str]) -> str | None:
+    if isinstance(node, ast.Name):
+        return module if node.id == "__name__" else strings.get(node.id)
+    return literal(node)
 
 
 def key_facts(site: Site, facts: KeyFacts) -> None:

@@ -6,7 +6,10 @@ a rule cuts is a row in `unresolved`. What a step must keep to: `xref.link.step`
 
 from __future__ import annotations
 
+import gc
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from xref.link import (
     attributes,
@@ -45,12 +48,25 @@ def link(db: sqlite3.Connection, touched: Touched | None = None) -> list[str]:
 
     Afterwards the derived rows are those that a link of a fresh index with the same facts would have made.
     """
-    for step in STEPS:
-        derived = Derived(db, step.name)
-        if touched is not None and step.scoped:
-            step.derive(derived, touched)
-        else:
-            if touched is not None:
-                derived.clear()
-            step.derive(derived, None)
+    with _no_collections():
+        for step in STEPS:
+            derived = Derived(db, step.name)
+            if touched is not None and step.scoped:
+                step.derive(derived, touched)
+            else:
+                if touched is not None:
+                    derived.clear()
+                step.derive(derived, None)
     return doubts(db)
+
+
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """The steps make millions of objects that live to their end: to look for garbage among them takes as long again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

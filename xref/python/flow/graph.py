@@ -36,6 +36,8 @@ MAX_OBJECTS = (1500, 48, 24, 8, 12, 8)
 operators hold hundreds of functions; containers within containers multiply. Before v0.20 the binding is Python, which
 makes any of TVM's 670 classes of what an FFI function returns (tvm/_ffi/_ctypes/object.py, `OBJECT_TYPE[tindex]`)."""
 _UNCOUNTED = min(MAX_OBJECTS)
+_FEW = 8
+"""Targets of a node: a list is looked through as fast as a set, and takes a third of the memory."""
 
 Handler = Callable[[int, Any], None]
 
@@ -51,7 +53,8 @@ class Graph:
         self.holds: list[set[int] | None] = []
         self.flows: list[list[int] | None] = []
         self.waits: list[list[tuple[Handler, Any]] | None] = []
-        self._edges: set[tuple[int, int]] = set()
+        self._many: dict[int, set[int]] = {}
+        """The targets of the nodes with more than `_FEW`."""
         self._news: dict[int, list[int]] = {}
         self._due: list[tuple[Handler, int, Any]] = []
         self._counts: dict[int, list[int]] = {}
@@ -132,12 +135,21 @@ class Graph:
 
     def flow(self, source: int, target: int) -> None:
         """Let all objects of `source`, now and later, reach `target`."""
-        if source == target or (source, target) in self._edges:
+        if source == target:
             return
-        self._edges.add((source, target))
         flows = self.flows[source]
         if flows is None:
             flows = self.flows[source] = []
+        elif len(flows) <= _FEW:
+            if target in flows:
+                return
+        else:
+            many = self._many.get(source)
+            if many is None:
+                many = self._many[source] = set(flows)
+            if target in many:
+                return
+            many.add(target)
         flows.append(target)
         held = self.holds[source]
         if held:

@@ -216,3 +216,14 @@ def _until(holds: Callable[[], bool], seconds: float = 20.0) -> None:
     while not holds():
         assert time.monotonic() < limit
         time.sleep(0.05)
+
+
+def test_what_takes_long_may_go_before_what_waits() -> None:
+    """Else the last task of a run is a header that takes three seconds, and the other processes wait for it."""
+    done = []
+    with Workers(1, _initialize, ("hello",)) as workers:
+        workers.submit(_task(_greet, word) for word in "abc")  # the first starts at once
+        workers.submit((_task(_greet, word) for word in "xy"), first=True)
+        while workers.busy:
+            done += [result for _, result, _ in workers.finished(0.2)]
+    assert done == ["hello a", "hello x", "hello y", "hello b", "hello c"]

@@ -6,6 +6,7 @@ Extractors know nothing of SQLite and the store nothing of clang; this module an
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections.abc import Callable
@@ -29,6 +30,8 @@ from xref.workers import Failure, Task, Workers
 
 Progress = Callable[[int, int, str], None]
 _POLL_SECONDS = 0.25
+_OBJECTS_A_COLLECTION = 50_000
+"""A walk makes some ten thousand objects that live to its end: Python's 700 cost a tenth of it."""
 _NO_PCH_WARNING = "the tree's common headers were not precompiled, so that indexing takes several times longer"
 
 
@@ -71,6 +74,8 @@ _worker_plan: list[CppPlan] = []
 
 
 def _initialize_worker(plan: CppPlan | None) -> None:
+    gc.freeze()
+    gc.set_threshold(_OBJECTS_A_COLLECTION)
     if plan is not None:
         _worker_plan.append(plan)
         die_on_crash()
@@ -135,27 +140,27 @@ class _Extraction:
         return Outcome(self._retry_warnings() + self._warnings, self._remember(), self._pch_state())
 
     def _submit_first(self, workers: Workers) -> None:
-        """Queue the precompiled header, and what does not wait for it."""
+        """Queue the precompiled header, then what does not wait for it: headers, which take longest, before units."""
         work = self._work
         jobs = work.cpp.jobs
+        pch: Pch | None = NO_PCH
         if work.plan is not None and any(job.may_use_pch for job in jobs):
-            self._provide_pch(workers, work.plan)
-        else:
-            self._submit_units(workers, NO_PCH)
+            pch = self._provide_pch(workers, work.plan)
         workers.submit(_unit_task(job, NO_PCH) for job in (*jobs, *work.cpp.alone) if not job.use_pch)
         if work.cython:
             workers.submit([Task("cython", python_part.extract_cython, (self._tree.root, work.cython), work.cython)])
+        if pch is not None:
+            self._submit_units(workers, pch)
 
-    def _provide_pch(self, workers: Workers, plan: CppPlan) -> None:
+    def _provide_pch(self, workers: Workers, plan: CppPlan) -> Pch | None:
+        """The precompiled header that is kept; None when a worker is to make it."""
         if not plan.pch_headers:
-            self._submit_units(workers, Pch("", "no common header"))
-            return
+            return Pch("", "no common header")
         folder = folder_for(plan, self._work.clang, pch_folder())
         kept = load_kept(folder)
-        if kept is not None:
-            self._submit_units(workers, kept)
-        else:
+        if kept is None:
             workers.submit([Task("common headers", _pch_task, (folder, self._scratch), ())])
+        return kept
 
     def _submit_units(self, workers: Workers, pch: Pch) -> None:
         self._pch = pch
@@ -174,7 +179,7 @@ class _Extraction:
             self._note(task.arguments[0], task.arguments[1], result)
             again = [alone(path) for path in result.unreached]
             self._origins.update((job, (UNREACHED, "")) for job in again)
-            workers.submit(_unit_task(job, NO_PCH) for job in again)
+            workers.submit((_unit_task(job, NO_PCH) for job in again), first=True)
             facts = result.facts
         else:
             assert isinstance(result, list)
@@ -198,7 +203,7 @@ class _Extraction:
                 self._origins.update((one.arguments[0], (RETRY, problem.words)) for one in again)
             else:
                 self._warnings.append(f"{task.label}: {problem.words}; tried again file by file")
-            workers.submit(again)
+            workers.submit(again, first=True)
             return
         for path in task.paths:
             self._builder.set_status(path, Status.FAILED, problem.words, 0)

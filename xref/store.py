@@ -258,6 +258,7 @@ class IndexBuilder:
             for batch in _batches(rows, 10_000):
                 self._insert_symbols(db, ((id_, best) for id_, _, best in batch))
                 insert_claims(db, ((id_, claim) for id_, all_, _ in batch if len(all_) > 1 for claim in all_))
+        self._claims.clear()  # a third of a gigabyte for TVM, which the linker's steps then take
 
     def _insert_symbols(self, db: sqlite3.Connection, symbols: Iterable[tuple[Id, Claim]]) -> None:
         db.executemany(

@@ -93,11 +93,14 @@ class Workers:
         for worker in self._idle:
             worker.end(_GRACE_SECONDS)
 
-    def submit(self, tasks: Iterable[Task]) -> None:
-        """Queue tasks; they start in order."""
-        for task in tasks:
-            self._queue.append(task)
-            self.total += 1
+    def submit(self, tasks: Iterable[Task], *, first: bool = False) -> None:
+        """Queue tasks; they start in order, or before all others: a long one that comes last leaves processes idle."""
+        added = list(tasks)
+        if first:
+            self._queue.extendleft(reversed(added))
+        else:
+            self._queue.extend(added)
+        self.total += len(added)
         self._start_waiting()
 
     def finished(self, seconds: float) -> list[Outcome]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xref.cpp import kinds
 from xref.cpp.bindings import CALLABLES
 from xref.cpp.clang import CONTINUE, RECURSE, CXCursor, children, text, unwrapped
-from xref.cpp.dependent import MAX_CANDIDATES, DependentCalls
+from xref.cpp.dependent import DependentCalls, few
 from xref.cpp.makers import constructed
 from xref.cpp.names import Declaration
 from xref.cpp.walk import OpenCall
@@ -107,7 +107,7 @@ class Calls(DependentCalls):
                 candidates.append(candidate)
                 cursors.append(declared)
         in_text = not is_callee and bool(candidates) and self.is_called_in_text(cursor, candidates[0].name)
-        for candidate in candidates[:MAX_CANDIDATES]:
+        for candidate in few(candidates):
             self.mention(candidate, facts)
             is_value = candidate.is_function and parent.kind in kinds.EXPRESSIONS and not is_callee and not in_text
             role = Role.CALL if is_callee or in_text else Role.ADDRESS if is_value else Role.READ

@@ -28,7 +28,10 @@ class Declares(Holders):
     """Handlers of declaration cursors."""
 
     def _is_definition(self, cursor: CXCursor) -> bool:
-        return bool(self.library.clang_isCursorDefinition(cursor))
+        """`~X() = default` defines; clang says so only where it has made the body, which a virtual one gets last."""
+        if self.library.clang_isCursorDefinition(cursor):
+            return True
+        return cursor.kind == kinds.DESTRUCTOR and bool(self.library.clang_CXXMethod_isDefaulted(cursor))
 
     def _namespace(self, cursor: CXCursor, _parent: CXCursor) -> int:
         declaration = self.declarations.of(cursor)

@@ -16,7 +16,8 @@ from xref.cpp.walk import OpenCall
 from xref.model import CALL_OPERATOR, Call, Dependent, Evidence, FileFacts, Unresolved
 
 MAX_CANDIDATES = 40
-"""An overload set of more candidates than this is a row in `unresolved`, not forty edges."""
+"""An overload set with more candidates in the tree than this is a row in `unresolved`, not forty edges. Others do not
+count: how many std::swap there are (44 on TVM main) is up to the headers that stand in front."""
 _QUALIFIERS = frozenset({kinds.NAMESPACE_REF, kinds.TYPE_REF, kinds.TEMPLATE_REF})
 _LAST_NAME = re.compile(r"([A-Za-z_]\w*)\s*$")
 _INVOCATION = re.compile(r"\s*[A-Za-z_]\w*\s*(?:\(.*)?", re.DOTALL)
@@ -25,6 +26,12 @@ _MEMBER = re.compile(r"(?:->|\.)\s*(?:template\s+)?~?[A-Za-z_]\w*\s*(?:<.*>)?$",
 """How a member ends that is written, not made by a macro: `f()->name`."""
 _MAX_CALLEE = 400
 """Bytes of a callee's text that are looked at."""
+
+
+def few(candidates: list[Declaration]) -> list[Declaration]:
+    """Those outside the tree, and the first `MAX_CANDIDATES` of it."""
+    left = [candidate for candidate in candidates if candidate.file][MAX_CANDIDATES:]
+    return [candidate for candidate in candidates if candidate not in left] if left else candidates
 
 
 class DependentCalls(Holders):
@@ -59,14 +66,15 @@ class DependentCalls(Holders):
 
     def _unresolved_call(self, cursor: CXCursor, call: OpenCall, facts: FileFacts) -> None:
         scope = self.scope
-        if call.candidates and scope is not None and len(call.candidates) <= MAX_CANDIDATES:
+        are_few = len(few(call.candidates)) == len(call.candidates)
+        if call.candidates and scope is not None and are_few:
             fitting = self._that_take(cursor, call.candidates)
             for candidate in fitting:
                 facts.calls.append(Call(scope.id, candidate.id, Evidence.TEMPLATE, call.line, call.col))
             named = [(c, declared) for c, declared in zip(call.candidates, call.declared, strict=True) if c in fitting]
             self.note_candidates(cursor, named, facts, call.line, call.col)
             return
-        if len(call.candidates) > MAX_CANDIDATES:
+        if not are_few:
             reason = f"{len(call.candidates)} candidates"
         elif self.in_template():
             if self.calls_method_pointer(cursor) and self.note_through(

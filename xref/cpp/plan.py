@@ -6,6 +6,7 @@ out not to reach is parsed alone afterwards. docs/design.md, "Pipeline", has the
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ _PCH_KEPT = 0.9
 """A precompiled header that shares less with the one to make is made anew."""
 _LANGUAGES = {"mm": "objective-c++", "cu": "cuda", "cuh": "cuda"}
 _HEADER_SUFFIXES = (".h", ".hpp", ".hh", ".cuh")
+_STANDARD_NAME = re.compile(r"[a-z_]\w*")
+"""A header of the C++ standard library, alone in having no suffix and no folder: <random>."""
 _UMBRELLA_SIZE = 130
 """Headers of one umbrella unit: two or three units for TVM, so that two workers share them."""
 
@@ -102,7 +105,8 @@ def plan_cpp(
         if owned:
             jobs.append(UnitJob(unit, owned, _language(unit), True))
     jobs += [UnitJob(header, (header,), _language(header), True) for header in alone_headers]
-    pch = _pch_headers(units, graph, frozenset(public), folders)
+    standard = {path: tuple(filter(is_standard, scan.names(path))) for path in known}
+    pch = _pch_headers(units, graph, frozenset(public), folders) + _standard_headers(units, graph, standard)
     if _still_good(old_pch, pch, {_spelled(header, folders) for header in public}):
         pch = old_pch
     return CppPlan(str(root), known, tuple(arguments), pch, tuple(jobs))
@@ -144,10 +148,38 @@ def _pch_headers(
     units: list[str], graph: dict[str, list[str]], public: frozenset[str], folders: list[str]
 ) -> tuple[str, ...]:
     uses = Counter(header for unit in units for header in set(graph[unit]) if header in public)
-    floor = max(3, int(len(units) * _PCH_SHARE))
-    chosen = [(header, n) for header, n in uses.items() if n >= floor]
-    chosen.sort(key=lambda item: (-item[1], item[0]))
-    return tuple(_spelled(header, folders) for header, _ in chosen)
+    return tuple(_spelled(header, folders) for header in _common(uses, len(units)))
+
+
+def _standard_headers(
+    units: list[str], graph: dict[str, list[str]], standard: dict[str, tuple[str, ...]]
+) -> tuple[str, ...]:
+    """The standard library's headers that enough units see, also by way of the tree's headers: of TVM main's, a unit
+    that draws random numbers spends half a second on <random>. Unlike a header of the tree they do not change, so that
+    an edit never has more units parsed again because of them."""
+    uses: Counter[str] = Counter()
+    for unit in units:
+        seen, names = {unit}, set(standard[unit])
+        pending = [unit]
+        while pending:
+            for header in graph.get(pending.pop(), ()):
+                if header not in seen:
+                    seen.add(header)
+                    names.update(standard[header])
+                    pending.append(header)
+        uses.update(names)
+    return tuple(_common(uses, len(units)))
+
+
+def _common(uses: Counter[str], units: int) -> list[str]:
+    """The headers that enough of the units use, most used first."""
+    floor = max(3, int(units * _PCH_SHARE))
+    return sorted((header for header, n in uses.items() if n >= floor), key=lambda header: (-uses[header], header))
+
+
+def is_standard(name: str) -> bool:
+    """Whether an #include of `name` means the C++ standard library."""
+    return _STANDARD_NAME.fullmatch(name) is not None
 
 
 def _spelled(header: str, folders: list[str]) -> str:
@@ -158,4 +190,5 @@ def _spelled(header: str, folders: list[str]) -> str:
 
 def _still_good(old: tuple[str, ...], new: tuple[str, ...], public: set[str]) -> bool:
     shared = len(set(old) & set(new))
-    return bool(old) and public.issuperset(old) and shared >= _PCH_KEPT * max(len(old), len(new))
+    there = all(name in public or is_standard(name) for name in old)
+    return bool(old) and there and shared >= _PCH_KEPT * max(len(old), len(new))

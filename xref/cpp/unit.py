@@ -26,7 +26,7 @@ from xref.cpp.clang import (
 )
 from xref.cpp.conditionals import Conditionals
 from xref.cpp.names import Paths
-from xref.cpp.plan import CppPlan, UnitJob
+from xref.cpp.plan import CppPlan, UnitJob, is_standard
 from xref.cpp.stack import start_thread
 from xref.cpp.visitor import Visitor
 from xref.cpp.walk import Inputs
@@ -35,6 +35,11 @@ from xref.registry.cpp import CppRegistries
 
 _UMBRELLA = ".xref-umbrella.cc"
 """The file in memory that includes the headers of a job. clang's -include cannot name a path with a quote."""
+_WITH_INSTANCES = DETAILED_PREPROCESSING_RECORD | KEEP_GOING
+_PARSE_OPTIONS = _WITH_INSTANCES | INCOMPLETE
+"""As if more code followed, so that the function templates that a unit uses are not instantiated at its end. The walk
+sees templates as written; the bodies of their instances took an eighth of all parsing. Headers are parsed with them:
+what they use, defaulted functions above all, clang defines, and the walk sees what that runs."""
 _NOT_FOUND = re.compile(r"'(.+)' file not found")
 _STACK_BYTES = 512 << 20
 """Virtual memory for the walk's stack, and for what libclang does on it in one go with a deep tree."""
@@ -98,7 +103,7 @@ def build_pch(plan: CppPlan, folder: Path, name: str = "common.pch") -> Pch:
     options = DETAILED_PREPROCESSING_RECORD | INCOMPLETE | FOR_SERIALIZATION | SKIP_FUNCTION_BODIES | KEEP_GOING
     source, target = folder / "common.h", folder / name
     while headers:
-        _write_in_whole(source, "".join(f"#include <{h}>\n" for h in headers))
+        _write_in_whole(source, "".join(map(_include_of, headers)))
         try:
             with Index(False).parse(str(source), ["-x", "c++-header", *plan.arguments], options) as unit:
                 errors = unit.errors()
@@ -111,6 +116,12 @@ def build_pch(plan: CppPlan, folder: Path, name: str = "common.pch") -> Pch:
             return Pch("", str(error))
         headers = [h for h in headers if h not in bad]
     return Pch("", "no common header")
+
+
+def _include_of(header: str) -> str:
+    """The directive for a common header; the standard library may be older than the code that names its header."""
+    line = f"#include <{header}>\n"
+    return f"#if __has_include(<{header}>)\n{line}#endif\n" if is_standard(header) else line
 
 
 def _seen(unit: TranslationUnit, own: object) -> tuple[str, ...]:
@@ -191,7 +202,7 @@ def _line_count(source: bytes) -> int:
 
 
 def _parse_and_walk(
-    plan: CppPlan, pch: Pch, job: UnitJob, sources: dict[str, bytes]
+    plan: CppPlan, pch: Pch, job: UnitJob, sources: dict[str, bytes], instances: bool = False
 ) -> tuple[UnitResult, list[Diagnostic]]:
     if not _index:
         _index.append(Index())
@@ -204,10 +215,13 @@ def _parse_and_walk(
     lines = [_include_line(f"{plan.root}/{header}") for header in job.included]
     if any(lines) or not job.main:
         main, content = f"{plan.root}/{_UMBRELLA}", "".join(lines)
-    with _index[0].parse(main, arguments, DETAILED_PREPROCESSING_RECORD | KEEP_GOING, content) as unit:
+    options = _WITH_INSTANCES if instances or job.included else _PARSE_OPTIONS
+    with _index[0].parse(main, arguments, options, content) as unit:
         owned = {path: FileFacts(path, Lang.CPP, lines=_line_count(sources[path])) for path in job.owned}
         visitor = Visitor(Inputs(plan.root, plan.known, owned, sources, CppRegistries(), set(_seen_externals)))
         visitor.walk(unit.cursor)
+        if visitor.needs_instances and not instances:
+            return _parse_and_walk(plan, pch, job, sources, instances=True)
         errors = unit.errors()
         clashing = _clashing(plan, job, errors) if not job.main else frozenset()
         result = UnitResult(

@@ -116,6 +116,8 @@ class Walk:
         """(first, last byte offset, id) of the functions, lambdas and initialisers in each owned file."""
         self.template_parameters: dict[Id, set[str]] = {}
         """The names of the parameters of each template that the walk has entered."""
+        self.needs_instances = False
+        """Whether a registry must see the bodies of instances, which the parse has left out."""
         self.call_expressions = 0
         self.handlers: dict[int, Handler] = {}
         self._sources = inputs.sources

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from xref.link.step import CallRow, Derived, Step, Touched
@@ -25,6 +25,8 @@ GENERIC = 16
 """A class with more classes below it than this holds generic traversal."""
 _ROOT = "dispatched by "
 """What the note of a handler begins with; the root class follows."""
+_Call = tuple[Id, Id, int, int, int, str]
+"""caller, callee, file id, line, column, via."""
 
 
 class _Handler(NamedTuple):
@@ -99,6 +101,30 @@ class _Functor:
         return [h.method for o, handlers in self._by_owner.items() if self._classes.is_generic(o) for h in handlers]
 
 
+class _Calls:
+    """The calls that the compiler resolved, by callee, asked for in few queries: each may read the whole table."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._by_callee: dict[Id, list[_Call]] = {}
+
+    def load(self, callees: Iterable[Id]) -> None:
+        """Ask for the calls of `callees`."""
+        new = [callee for callee in dict.fromkeys(callees) if callee not in self._by_callee]
+        self._by_callee.update((callee, []) for callee in new)
+        for row in self._db.execute(
+            "SELECT caller_id, callee_id, file_id, line, col, via FROM call WHERE evidence IN ('direct', 'template')"
+            " AND callee_id IN (SELECT value FROM json_each(?))",
+            (json.dumps(new),),
+        ):
+            self._by_callee[row[1]].append(row)
+
+    def of(self, callees: Iterable[Id]) -> list[_Call]:
+        """The calls of `callees`, which are loaded, by caller and place."""
+        rows = [row for callee in dict.fromkeys(callees) for row in self._by_callee[callee]]
+        return sorted(rows, key=lambda row: (row[0], *row[2:5], row[1], row[5]))
+
+
 def _derive(derived: Derived, _touched: Touched | None) -> None:
     db = derived.db
     handlers = _handlers(db)
@@ -106,16 +132,20 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
         return
     classes = _Classes(db)
     owners = dict(db.execute("SELECT id, parent_id FROM symbol WHERE kind IN ('method', 'lambda') AND lang = 'cpp'"))
-    for root, fills in sorted(_tables(db).items()):
+    tables = dict(sorted(_tables(db).items()))
+    calls = _Calls(db)
+    calls.load(fill for fills in tables.values() for fill in fills)
+    entries = {root: _entries(calls, owners, fills) for root, fills in tables.items()}
+    overriding = _overriding(db, calls, owners, entries)
+    for root in tables:
         rows = [_Handler(owners[m], node, m) for node, m in handlers.get(root, ()) if m in owners]
         functor = _Functor(classes, rows)
-        entries = _entries(db, owners, fills)
         generic = functor.generic()
-        for entry, file_id, line, col in entries.values():
+        for entry, file_id, line, col in entries[root].values():
             derived.calls(
                 (entry, method, Evidence.DISPATCH, file_id, line, col, root) for method in generic if method != entry
             )
-        derived.calls(_sites(derived, root, functor, classes, owners, frozenset(_overriding(db, owners, entries))))
+        derived.calls(_sites(derived, root, functor, classes, owners, calls, overriding[root]))
 
 
 def _handlers(db: sqlite3.Connection) -> dict[str, list[tuple[str, Id]]]:
@@ -140,51 +170,47 @@ def _tables(db: sqlite3.Connection) -> dict[str, list[Id]]:
     return result
 
 
-def _calls(db: sqlite3.Connection, callees: list[Id]) -> list[tuple[Id, Id, int, int, int, str]]:
-    return db.execute(
-        "SELECT caller_id, callee_id, file_id, line, col, via FROM call WHERE evidence IN ('direct', 'template')"
-        " AND callee_id IN (SELECT value FROM json_each(?)) ORDER BY caller_id, file_id, line, col, callee_id, via",
-        (json.dumps(callees),),
-    ).fetchall()
-
-
-def _entries(
-    db: sqlite3.Connection, owners: dict[Id, Id | None], fills: list[Id]
-) -> dict[Id, tuple[Id, int, int, int]]:
+def _entries(calls: _Calls, owners: dict[Id, Id | None], fills: list[Id]) -> dict[Id, tuple[Id, int, int, int]]:
     """The methods that use a table: those of the class itself that call what fills it. Method -> (method, site)."""
     result: dict[Id, tuple[Id, int, int, int]] = {}
-    for caller, callee, file_id, line, col, _ in _calls(db, fills):
+    for caller, callee, file_id, line, col, _ in calls.of(fills):
         if caller in owners and owners[caller] == owners.get(callee):
             result.setdefault(caller, (caller, file_id, line, col))
     return result
 
 
 def _overriding(
-    db: sqlite3.Connection, owners: dict[Id, Id | None], entries: dict[Id, tuple[Id, int, int, int]]
-) -> list[Id]:
-    """The entries, what overrides them, and the `operator()` that only hands on to them."""
-    found = list(entries)
-    seen = set(found)
+    db: sqlite3.Connection, calls: _Calls, owners: dict[Id, Id | None],
+    entries: dict[str, dict[Id, tuple[Id, int, int, int]]],
+) -> dict[str, frozenset[Id]]:  # fmt: skip
+    """Root class -> its entries, what overrides them, and the `operator()` that only hands on to them."""
     overriders: dict[Id, list[Id]] = defaultdict(list)
     for source, target in db.execute("SELECT from_id, to_id FROM relations WHERE kind = 'overrides'"):
         overriders[target].append(source)
-    for method in found:
-        for other in overriders.get(method, ()):
-            if other not in seen:
-                seen.add(other)
-                found.append(other)
+    result: dict[str, set[Id]] = {}
+    for root, methods in entries.items():
+        found = list(methods)
+        seen = result[root] = set(found)
+        for method in found:
+            for other in overriders.get(method, ()):
+                if other not in seen:
+                    seen.add(other)
+                    found.append(other)
+    calls.load(method for every in result.values() for method in every)
     operators = {
         id_ for (id_,) in db.execute("SELECT id FROM symbol WHERE kind = 'method' AND name = ?", (CALL_OPERATOR,))
     }
-    found += sorted({caller for caller, *_ in _calls(db, found) if caller in operators and caller in owners} - seen)
-    return found
+    for every in result.values():
+        every |= {caller for caller, *_ in calls.of(every) if caller in operators and caller in owners}
+    calls.load(method for every in result.values() for method in every)
+    return {root: frozenset(found) for root, found in result.items()}
 
 
 def _sites(
-    derived: Derived, root: str, functor: _Functor, classes: _Classes, owners: dict[Id, Id | None],
+    derived: Derived, root: str, functor: _Functor, classes: _Classes, owners: dict[Id, Id | None], calls: _Calls,
     entries: frozenset[Id],
 ) -> Iterator[CallRow]:  # fmt: skip
-    for caller, callee, file_id, line, col, via in _calls(derived.db, sorted(entries)):
+    for caller, callee, file_id, line, col, via in calls.of(entries):
         static = _static(classes, owners, caller, callee, via)
         if static is None:
             continue

@@ -81,6 +81,9 @@ class Evaluator:
     def cut(self, place: CXCursor) -> None:
         """Called when an evaluation was given up; `place` is the outermost loop that did not end, else what was run."""
 
+    def lacks_body(self, function: CXCursor) -> None:
+        """Told of a called function whose body the unit does not hold."""
+
     def run(self, function: CXCursor) -> None:
         """Evaluate the body of a function without arguments."""
         self._bounded(function, lambda: self._body(function, {}))
@@ -358,8 +361,7 @@ class Evaluator:
         name = text(library.clang_getCursorSpelling(call))
         if callee.kind in (kinds.CONSTRUCTOR, kinds.CONVERSION):
             given = self.arguments(call, environment) or [self._empty(callee, call, environment)]
-            if self.is_own(load().clang_getCursorDefinition(callee)):
-                self._enter(call, given)  # a constructor may register
+            self._construct(call, callee, given)
             return given[0] if len(given) == 1 else given
         if name == CALL_OPERATOR:
             first = expressions(call)
@@ -387,6 +389,14 @@ class Evaluator:
             return str(given[0])
         return self._enter(call, given)
 
+    def _construct(self, call: CXCursor, constructor: CXCursor, given: list[Value]) -> None:
+        """Follow a constructor that may register."""
+        definition = load().clang_getCursorDefinition(constructor)
+        if not definition.decl:
+            self.lacks_body(constructor)
+        elif self.is_own(definition):
+            self._enter(call, given)
+
     def _empty(self, callee: CXCursor, call: CXCursor, environment: dict[int, Value]) -> Value:
         """What is made, or converted, of nothing but the object that the call is a part of."""
         kind = text(load().clang_getCursorSpelling(load().clang_getCursorSemanticParent(callee)))
@@ -396,8 +406,10 @@ class Evaluator:
 
     def _enter(self, call: CXCursor, given: list[Value]) -> Value:
         """What the called function's body gives, where the unit holds it."""
-        definition = load().clang_getCursorDefinition(load().clang_getCursorReferenced(call))
+        function = load().clang_getCursorReferenced(call)
+        definition = load().clang_getCursorDefinition(function)
         if not definition.decl:
+            self.lacks_body(function)
             return UNKNOWN
         return self._invoke_for(call, definition, given, {})
 
@@ -405,8 +417,11 @@ class Evaluator:
         """What a lambda's body gives. That of a generic lambda is the instance of its `operator()` which is called."""
         if not isinstance(closure, Closure):
             return UNKNOWN
-        definition = load().clang_getCursorDefinition(load().clang_getCursorReferenced(call))
+        function = load().clang_getCursorReferenced(call)
+        definition = load().clang_getCursorDefinition(function)
         has_body = definition.decl and any(part.kind == _COMPOUND for part in children(definition))
+        if not has_body:
+            self.lacks_body(function)
         return self._invoke_for(call, definition if has_body else closure.cursor, given, closure.environment)
 
     def _invoke_for(

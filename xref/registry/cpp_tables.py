@@ -108,7 +108,13 @@ class TableEvaluator(Evaluator):
 
     def is_own(self, _definition: CXCursor) -> bool:
         """Whether the constructor stands in a file whose facts the unit gives."""
-        return bool(_definition.decl) and self._walk.position(_definition)[0] in self._walk.facts
+        return self._walk.position(_definition)[0] in self._walk.facts
+
+    def lacks_body(self, function: CXCursor) -> None:
+        """Note an instance of a template of the tree that has a body: the unit must be parsed with its instances."""
+        template = load().clang_getSpecializedCursorTemplate(function)
+        if template.decl and load().clang_getCursorDefinition(template).decl and self._walk.position(template)[0]:
+            self._walk.needs_instances = True
 
     def cut(self, place: CXCursor) -> None:
         """Say that what the code registers was not followed to its end."""

@@ -65,6 +65,18 @@ def test_exit_codes(run: Run, args: tuple[str, ...], code: int) -> None:
     assert run(*args)[0] == code
 
 
+def test_each_further_folder_counts(run: Run, tmp_path: Path) -> None:
+    for folder in ("python", "tests/python", "tests/cpp", "apps", "docs"):
+        (tmp_path / "tree" / folder).mkdir(parents=True)
+        (tmp_path / "tree" / folder / "a.py").write_text("def f(): ...\n", "utf-8")
+    db = tmp_path / "a.db"
+    also = ("--also", "tests/python,tests/cpp", "--also", "apps")
+    assert run("index", str(tmp_path / "tree"), *also, "--db", str(db))[0] == 0
+    with sqlite3.connect(db) as index:
+        read = {path for (path,) in index.execute("SELECT path FROM file WHERE status = 'ok'")}
+    assert read == {f"{folder}/a.py" for folder in ("python", "tests/python", "tests/cpp", "apps")}
+
+
 @pytest.mark.parametrize("args", [("keys",), ("key", KEY)])
 def test_a_registry_that_is_misspelt_is_told_from_an_empty_one(run: Run, args: tuple[str, ...]) -> None:
     code, out, err = run(*args, "--registry", "fii")

@@ -293,24 +293,23 @@ def doctor(db: Path, as_json: bool) -> int:
 @jobs_option
 @click.option("--only", multiple=True, metavar="GLOB", help="Only files whose path matches (repeatable).")
 @click.option(
-    "--also", metavar="FOLDERS", default="",
-    help="Folders outside the usual scope to index as well, with commas: tests/python,tests/cpp,apps.",
+    "--also", multiple=True, metavar="FOLDERS",
+    help="Folders outside the usual scope to index as well, with commas: tests/python,tests/cpp,apps (repeatable).",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Index again though nothing changed, or over another tree's index.")
 @click.option("--strict", is_flag=True, help="Exit with 4 when a file could be read only in part.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no summary.")
 @json_option
 def index(
-    path: Path, db: Path, jobs: int, only: tuple[str, ...], also: str, force: bool, strict: bool, quiet: bool,
-    as_json: bool,
+    path: Path, db: Path, jobs: int, only: tuple[str, ...], also: tuple[str, ...], force: bool, strict: bool,
+    quiet: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Read the TVM tree at PATH into an index; an unchanged tree is left as it is."""
     from xref.cli.summary import exit_code, progress_bar, summary_lines, summary_object
     from xref.index import IndexOptions, run_index
 
-    options = IndexOptions(
-        path=path, db=db, jobs=jobs, only=only, also=tuple(filter(None, map(str.strip, also.split(",")))), force=force
-    )
+    folders = dict.fromkeys(folder for given in also for folder in map(str.strip, given.split(",")) if folder)
+    options = IndexOptions(path=path, db=db, jobs=jobs, only=only, also=tuple(folders), force=force)
     with stopping_cleanly(), progress_bar(show=not (quiet or as_json)) as progress:
         summary = run_index(options, progress)
     if as_json:

@@ -35,6 +35,11 @@ MAX_OBJECTS = (1500, 48, 24, 8, 12, 8)
 """Objects of each sort that a node holds; more are cut, and calls through the node are reported as capped. Tables of
 operators hold hundreds of functions; containers within containers multiply. Before v0.20 the binding is Python, which
 makes any of TVM's 670 classes of what an FFI function returns (tvm/_ffi/_ctypes/object.py, `OBJECT_TYPE[tindex]`)."""
+USUAL_OBJECTS = (40, 24, 24, 8, 12, 8)
+"""What all nodes are held to but the first `MAX_LARGE` that need more."""
+MAX_LARGE = 1000
+"""Nodes. On TVM main 855 are large: tables, and what is taken out of them. In a tree with TVM's tests 7,000 nodes held
+all of the 1,500 functions that a decorator is given, and ever more of them, until 9 GB were full."""
 _UNCOUNTED = min(MAX_OBJECTS)
 _FEW = 8
 """Targets of a node: a list is looked through as fast as a set, and takes a third of the memory."""
@@ -57,6 +62,8 @@ class Graph:
         """The targets of the nodes with more than `_FEW`."""
         self._news: dict[int, list[int]] = {}
         self._due: list[tuple[Handler, int, Any]] = []
+        self._large: set[int] = set()
+        """The nodes that may hold more objects than usual."""
         self._counts: dict[int, list[int]] = {}
         self.full: set[int] = set()
         """Nodes that something callable was kept out of."""
@@ -130,6 +137,10 @@ class Graph:
         sort = _SORTS[self.kinds[item]]
         if counts[sort] >= MAX_OBJECTS[sort]:
             return False
+        if counts[sort] >= USUAL_OBJECTS[sort] and node not in self._large:
+            if len(self._large) >= MAX_LARGE:
+                return False
+            self._large.add(node)
         counts[sort] += 1
         return True
 

@@ -55,8 +55,9 @@ def link(db: sqlite3.Connection, touched: Touched | None = None) -> list[str]:
                 step.derive(derived, touched)
             else:
                 if touched is not None:
-                    derived.clear()
+                    (derived.compare if step.compared else derived.clear)()
                 step.derive(derived, None)
+                derived.finish()
     return doubts(db)
 
 

@@ -96,4 +96,4 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
             )
 
 
-STEP = Step("constructions", _derive)
+STEP = Step("constructions", _derive, compared=True)

@@ -116,4 +116,4 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
         derived.calls((within, m.id, Evidence.TEMPLATE, file_id, line, col, via) for m in methods)
 
 
-STEP = Step("dependents", _derive)
+STEP = Step("dependents", _derive, compared=True)

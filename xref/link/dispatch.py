@@ -248,4 +248,4 @@ def _class_around(classes: _Classes, owners: dict[Id, Id | None], caller: Id) ->
     return around if around in classes.name else None
 
 
-STEP = Step("dispatch", _derive)
+STEP = Step("dispatch", _derive, compared=True)

@@ -26,7 +26,7 @@ MAX_CALLEES = 1000
 
 
 _INPUTS = "flow_inputs"
-"""Key in `meta` of a digest of all that the answers follow from."""
+"""Key in `meta` of a digest of all that the answers follow from, the facts of Python files aside."""
 
 
 _COMPILED_CALLS = """
@@ -34,16 +34,18 @@ _COMPILED_CALLS = """
     JOIN file f ON f.id = r.file_id
     WHERE r.role = 'call' AND f.lang = 'cython' AND s.lang = 'cython' AND s.kind = 'variable' ORDER BY 1, 2, 3, 4, 5"""
 
+_COMPILED_MODULES = (
+    "SELECT DISTINCT s.qualname FROM file f CROSS JOIN symbol s ON s.file_id = f.id"
+    " WHERE f.lang = 'cython' AND s.lang = 'cython' AND s.kind = 'module' ORDER BY 1"
+)
 _INPUT_ROWS = (
-    "SELECT f.path, w.summary FROM flow w JOIN file f ON f.id = w.file_id ORDER BY 1",
-    """SELECT c.caller_id, c.callee_id, f.path, c.line, c.col, c.evidence FROM call c JOIN file f ON f.id = c.file_id
-       WHERE f.lang = 'python' AND c.step = '' ORDER BY 1, 2, 3, 4, 5, 6""",
+    "SELECT path FROM file WHERE lang = 'python' ORDER BY 1",
     """SELECT k.registry, k.name, k.side, s.qualname, s.signature FROM key_def k JOIN symbol s ON s.id = k.symbol_id
        WHERE k.registry IN ('type', 'field', 'ffi') ORDER BY 1, 2, 3, 4, 5""",
     "SELECT name, other FROM key_relation WHERE registry = 'type' AND kind = 'parent' ORDER BY 1, 2",
     REFERENCES,
     _COMPILED_CALLS,
-    "SELECT qualname FROM symbol WHERE lang = 'cython' AND kind = 'module' ORDER BY 1",
+    _COMPILED_MODULES,
 )
 
 
@@ -103,7 +105,7 @@ class _Answers:
             self.known.add((caller, callee, *at))
             if callee in codes:
                 self.solver.typed.setdefault(at, []).append(codes[callee])
-        modules = self.derived.db.execute("SELECT qualname FROM symbol WHERE lang = 'cython' AND kind = 'module'")
+        modules = self.derived.db.execute(_COMPILED_MODULES)
         self.solver.program.compiled = frozenset(name for (name,) in modules)
         self.solver.foreign.types, self.solver.registered = read_foreign_types(self.derived.db, codes)
 

@@ -67,4 +67,4 @@ def _closure(edges: dict[Id, list[Id]], start: list[Id]) -> list[Id]:
     return order
 
 
-STEP = Step("overriders", _derive)
+STEP = Step("overriders", _derive, compared=True)

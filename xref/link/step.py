@@ -14,7 +14,8 @@ so that it can be made again without touching a fact. A step therefore
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from xref.model import Evidence, Id, Lang, Symbol, UseStatus, symbol_id
@@ -48,14 +49,47 @@ class Derived:
     def __init__(self, db: sqlite3.Connection, step: str) -> None:
         self.db = db
         self.step = step
+        self._before: dict[CallRow, list[int]] | None = None
 
     def clear(self) -> None:
         """Remove all rows of the step."""
         for table in _TABLES:
             self.db.execute(f"DELETE FROM {table} WHERE step = ? AND step <> ''", (self.step,))
 
+    def compare(self) -> None:
+        """Like `clear`, but calls that are derived again stay; `finish` removes the others."""
+        self._before = defaultdict(list)
+        for number, *row in self.db.execute(
+            "SELECT rowid, caller_id, callee_id, evidence, file_id, line, col, via FROM call WHERE step = ?"
+            " AND step <> ''",
+            (self.step,),
+        ):
+            self._before[tuple(row)].append(number)
+        for table in _TABLES:
+            if table != "call":
+                self.db.execute(f"DELETE FROM {table} WHERE step = ? AND step <> ''", (self.step,))
+
+    def finish(self) -> None:
+        """Remove the calls of before that were not derived again."""
+        gone = [(number,) for numbers in (self._before or {}).values() for number in numbers]
+        self.db.executemany("DELETE FROM call WHERE rowid = ?", gone)
+        self._before = None
+
+    def _not_known(self, rows: Iterable[CallRow]) -> Iterator[CallRow]:
+        assert self._before is not None
+        for row in rows:
+            known = self._before.get(row)
+            if not known:
+                yield row
+            elif len(known) > 1:
+                known.pop()
+            else:
+                del self._before[row]
+
     def calls(self, rows: Iterable[CallRow]) -> None:
         """Add call edges."""
+        if self._before is not None:
+            rows = list(self._not_known(rows))
         self.db.executemany(
             "INSERT INTO call(caller_id, callee_id, evidence, file_id, line, col, via, step)"
             f" VALUES (?, ?, ?, ?, ?, ?, ?, '{self.step}')",
@@ -113,9 +147,11 @@ class Derived:
 class Step:
     """`derive(derived, touched)` makes the rows of the step called `name`.
 
-    A step that is not `scoped` is always given None, and a clean slate: it derives everything.
+    A step that is not `scoped` is always given None, and derives everything, on a clean slate. But the calls of one
+    that is `compared` stay where it derives them again, which saves writing them: it reads no call that it derives.
     """
 
     name: str
     derive: Callable[[Derived, Touched | None], None]
     scoped: bool = False
+    compared: bool = False

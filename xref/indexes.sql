@@ -1,6 +1,7 @@
 -- Made after the bulk load: sorting once is several times cheaper than keeping a tree in order row by row.
 CREATE INDEX symbol_name ON symbol(name);
 CREATE INDEX symbol_qualname ON symbol(qualname);
+CREATE INDEX symbol_kind ON symbol(kind, lang, parent_id);
 CREATE INDEX symbol_parent ON symbol(parent_id) WHERE parent_id IS NOT NULL;
 CREATE INDEX symbol_file ON symbol(file_id, line);
 CREATE INDEX symbol_external ON symbol(id) WHERE line = 0;

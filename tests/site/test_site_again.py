@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -77,7 +79,51 @@ def header(tree: Path) -> None:
     path.write_text("// changed\n" + path.read_text())
 
 
-EDITS = [insert_lines, new_caller, call_gone, renamed, new_file, file_gone, header]
+def replace(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def call_in_a_body(tree: Path) -> None:
+    replace(tree / "src" / "passes.cc", "  auto inner_pass =", "  FoldConstant();\n  auto inner_pass =")
+
+
+def keys_swapped(tree: Path) -> None:
+    """What both keys run changes, with no line, no name and no count."""
+    old = '.def("relax.transform.FuseTIR", FuseTIR).def("relax.transform.FoldConstant", FoldConstant)'
+    new = '.def("relax.transform.FuseTIR", FoldConstant).def("relax.transform.FoldConstant", FuseTIR)'
+    replace(tree / "src" / "passes.cc", old, new)
+
+
+def key_gone(tree: Path) -> None:
+    """Python's look-up, in another file, dangles."""
+    replace(tree / "src" / "passes.cc", '.def("relax.transform.FoldConstant", FoldConstant)', "")
+
+
+def another_way(tree: Path) -> None:
+    """A callee two calls from Python, on the other side of a key, is another one."""
+    replace(tree / "src" / "passes.cc", "return relax::FuseTIR(m); };", "return m.Copy(); };")
+
+
+def not_virtual(tree: Path) -> None:
+    """An override in the same file, whose own lines stay, overrides nothing any more."""
+    replace(tree / "src" / "visitors.cc", "virtual void VisitSpan(int span) {}", "void VisitSpan(int span) {}")
+
+
+def comment_left_open(tree: Path) -> None:
+    """All that follows has other colours."""
+    replace(tree / "python" / "pkg" / "lookups.py", "return tvm_ffi.get_global_func('nobody.defines.it')()", '"""')
+
+
+def declaration_gone(tree: Path) -> None:
+    replace(tree / "src" / "passes.cc", "  static Function Fold(Function func, IRModule mod);\n", "\n")
+
+
+EDITS = [
+    insert_lines, new_caller, call_gone, renamed, new_file, file_gone, header, call_in_a_body, keys_swapped, key_gone,
+    another_way, not_virtual, comment_left_open, declaration_gone,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__)
@@ -98,11 +144,69 @@ def test_building_again_gives_what_a_whole_build_gives(
     finally:
         shutil.rmtree(tree)
         shutil.copytree(kept, tree)
-    assert (taken_over > 0) == (edit is not file_gone), "after a file has gone, everything is made again"
+    assert taken_over > 0
     again, whole = content(tmp_path / "site"), content(tmp_path / "whole")
     assert again.keys() == whole.keys()
     assert [name for name in whole if again[name] != whole[name]] == []
     assert check_site(tmp_path / "site").problems == []
+
+
+def id_of(connection: sqlite3.Connection, name: str) -> int:
+    [(found,)] = connection.execute("SELECT id FROM symbol WHERE qualname = ? AND kind <> 'alias'", (name,))
+    return int(found)
+
+
+def add_run(db: Path, run: str, count: int) -> None:
+    """A run in which Python reached the pass `count` times, through the key."""
+    with closing(sqlite3.connect(db)) as connection, connection:
+        connection.execute("DELETE FROM run WHERE id = ?", (run,))
+        connection.execute("DELETE FROM observed_call WHERE run_id = ?", (run,))
+        connection.execute(
+            "INSERT INTO run VALUES (?, 'python x.py', '2026-01-02T03:04:05Z', '0.27', '3.11', '')", (run,)
+        )
+        ends = (id_of(connection, "pkg.passes.FuseTIR"), id_of(connection, "tvm::relax::transform::FuseTIR"))
+        connection.execute("INSERT INTO observed_call VALUES (?, ?, ?, 'ffi', NULL, 0, 1, ?, 100)", (run, *ends, count))
+        connection.execute(
+            "INSERT OR REPLACE INTO pass_run VALUES (?, 0, 0, 'FuseTIR', ?, 0, ?, 1)", (run, ends[1], 1000 * count)
+        )
+
+
+def test_a_run_that_is_added_or_joined_again(tmp_path: Path, first: Path) -> None:
+    """Nothing of the tree changes, and yet margins, drawings and the pages of runs do."""
+    shutil.copytree(first / "site", tmp_path / "site")
+    shutil.copy(first / "xref.db", tmp_path / "xref.db")
+    for run, count in (("one", 3), ("two", 5), ("one", 4)):
+        add_run(tmp_path / "xref.db", run, count)
+        build(tmp_path / "xref.db", tmp_path / "site")
+        build(tmp_path / "xref.db", tmp_path / "whole", full=True)
+        assert content(tmp_path / "site") == content(tmp_path / "whole")
+    assert build(tmp_path / "xref.db", tmp_path / "site").pages == 0
+
+
+def test_a_file_that_changes_without_being_indexed_again(tmp_path: Path, first: Path) -> None:
+    """Its page shows what stands there, though the index knows only that it is another text, and has as many lines."""
+    shutil.copytree(first / "site", tmp_path / "site")
+    path = first / "tree" / "python" / "pkg" / "lookups.py"
+    text = path.read_text()
+    try:
+        for new in ("known()", "other()"):
+            path.write_text(text.replace("missing()", new))
+            build(first / "xref.db", tmp_path / "site")
+            build(first / "xref.db", tmp_path / "whole", full=True)
+            assert content(tmp_path / "site") == content(tmp_path / "whole")
+    finally:
+        path.write_text(text)
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda page: page.write_text("mine")], ids=["gone", "edited"])
+def test_a_site_that_somebody_changed_is_made_anew(
+    tmp_path: Path, first: Path, damage: Callable[[Path], object]
+) -> None:
+    shutil.copytree(first / "site", tmp_path / "site")
+    before = content(tmp_path / "site")
+    damage(min((tmp_path / "site" / "s").rglob("*.html")))
+    assert build(first / "xref.db", tmp_path / "site").kept == 0
+    assert content(tmp_path / "site") == before
 
 
 def test_what_has_not_changed_is_taken_over(tmp_path: Path, first: Path) -> None:

@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import site_case
-from browser import Open, chromium, opener_of
-from playwright.sync_api import Browser, Page
+from browser import Open
+from playwright.sync_api import Page
 from site_case import Site
 
 from xref.site import urls
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    return site_case.make_site(tmp_path_factory.mktemp("site"))
-
-
-@pytest.fixture(scope="module")
-def chrome() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture
-def open_page(chrome: Browser, site: Site) -> Iterator[Open]:
-    with opener_of(chrome, site) as opener:
-        yield opener
 
 
 def find(page: Page, text: str) -> None:

@@ -19,16 +19,11 @@ from site_case import Site
 from xref.model import ExitCode, XrefError
 from xref.site import nesting
 from xref.site.assets import ASSETS, read_script_data, script_data
-from xref.site.build import build_site
+from xref.site.build import SiteOptions, build_site
 from xref.site.check import check_site
 from xref.site.plan import make_plan
 from xref.site.publish import MARKER
 from xref.workers import Failure, Task, Workers
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    return site_case.make_site(tmp_path_factory.mktemp("site"))
 
 
 def build(db: Path, out: Path) -> None:
@@ -265,9 +260,9 @@ def test_a_failed_build_leaves_the_old_site(tmp_path: Path, tiny: Path, monkeypa
     def fail(*_: object) -> None:
         raise XrefError("broken", 1)
 
-    monkeypatch.setattr("xref.site.build.find_changes", fail)
+    monkeypatch.setattr("xref.site.build.state_of", fail)
     with pytest.raises(XrefError, match="broken"):
-        build(tiny, out)
+        build_site(tiny, out, 1, lambda *_: None, SiteOptions(full=True))
     assert (out / "index.html").read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 

@@ -55,3 +55,19 @@ def test_a_layout_program_that_is_not_there(index: Path, tmp_path: Path) -> None
     done = xref("site", "--db", index, cwd=tmp_path, XREF_DOT="/no/such/program")
     assert done.returncode == 5
     assert "XREF_DOT" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["/proc/foo", "/proc/1/foo", "/dev/null", "/dev/null/foo", "a/" + 300 * "n", "loop", "loop/foo", "file/foo", "/"],
+)
+def test_a_place_where_no_site_can_be(index: Path, tmp_path: Path, place: str) -> None:
+    """One line that names the place and the way out, whatever is wrong with it."""
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "file").write_text("mine")
+    done = xref("site", "--db", index, "--out", place, cwd=tmp_path)
+    assert done.returncode == 5, done.stderr
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert "name another --out" in done.stderr or "name an --out elsewhere" in done.stderr
+    assert (tmp_path / "file").read_text() == "mine"

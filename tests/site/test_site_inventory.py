@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 import site_case
 from site_case import Site
 from sphobjinv import Inventory
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    return site_case.make_site(tmp_path_factory.mktemp("site"))
 
 
 def test_symbols_of_each_kind_are_there(site: Site) -> None:

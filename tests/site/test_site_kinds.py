@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 import site_case
 from axe_core import COLOURS, axe_core, violations
-from browser import Open, chromium, opener_of
+from browser import Open
 from playwright.sync_api import Browser
 from site_case import Site
 
@@ -23,18 +23,6 @@ KINDS = ("overview", "walks", "walk", "folder", "source", "symbol", "further pag
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     return site_case.make_whole_site(tmp_path_factory.mktemp("kinds"))
-
-
-@pytest.fixture(scope="module")
-def chrome() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture
-def open_page(chrome: Browser, site: Site) -> Iterator[Open]:
-    with opener_of(chrome, site) as opener:
-        yield opener
 
 
 @pytest.fixture(scope="module")

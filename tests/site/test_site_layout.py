@@ -21,11 +21,6 @@ from xref.site.links import Linker
 from xref.site.names import Name
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    return site_case.make_site(tmp_path_factory.mktemp("site"))
-
-
 def drawing_of(site: Site, symbol: site_case.Symbol) -> Drawing:
     return Drawer(Linker(site.plan)).draw(site_case.id_of(symbol), "s/x.html")
 
@@ -123,7 +118,7 @@ def test_names_never_reach_the_layout_program() -> None:
     node = Node("n1", "symbol", HOSTILE, HOSTILE, "cpp", "s/x.html", HOSTILE, 0)
     drawing = Drawing(nodes={"n1": node, "n2": node}, clusters=[HOSTILE])
     drawing.arrows["n1", "n2", "direct"] = Arrow("n1", "n2", "direct", "s/x.html", HOSTILE, "×3")
-    source = layout.dot_source(drawing)
+    source = layout.dot_source(drawing, drawing.levels())
     assert "script" not in source
     assert "\\N" not in source
     dot = layout.find_dot()
@@ -145,8 +140,8 @@ def test_one_broken_drawing_does_not_cost_the_others(tmp_path: Path) -> None:
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     good = Drawing(nodes={"a": Node("a", "symbol", "a", "", "cpp", None, "")})
     wide = Drawing(nodes={"a": Node("a", "symbol", "a" * 97, "", "cpp", None, "")})
-    assert "width=9.99" not in layout.dot_source(good)
-    bad_source = layout.dot_source(wide)
+    assert "width=9.99" not in layout.dot_source(good, good.levels())
+    bad_source = layout.dot_source(wide, wide.levels())
     width = re.search(r"width=(\d+\.\d\d)", bad_source)
     assert width is not None
     program.write_text(program.read_text().replace("width=9.99", f"width={width[1]}"))

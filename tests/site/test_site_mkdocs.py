@@ -29,11 +29,6 @@ Not in code: `[[xref:tvm::FuseTIR]]`
 """
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    return site_case.make_site(tmp_path_factory.mktemp("site"))
-
-
 def make(folder: Path, site: Site, notes: str, url: str = "") -> str:
     """Build notes; the page's HTML."""
     (folder / "docs" / "deep").mkdir(parents=True)

@@ -19,11 +19,6 @@ from xref.site.links import Linker
 from xref.site.plan import make_plan
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    return site_case.make_site(tmp_path_factory.mktemp("site"))
-
-
 def text_of(html: str) -> str:
     """A page as a reader sees it."""
     html = re.sub(r"<(script|title)[^>]*>.*?</\1>", "", html)

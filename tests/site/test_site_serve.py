@@ -16,11 +16,6 @@ from xref.site.serve import Server
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> site_case.Site:
-    return site_case.make_site(tmp_path_factory.mktemp("site"))
-
-
-@pytest.fixture(scope="module")
 def server(site: site_case.Site) -> Iterator[Server]:
     with Server(site.db, site.folder, 0) as made:
         thread = threading.Thread(target=made.serve_forever, daemon=True)

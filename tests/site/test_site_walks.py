@@ -39,11 +39,6 @@ text = "The work."
 """
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    return site_case.make_site(tmp_path_factory.mktemp("site"))
-
-
 def walks(site: Site, folder: Path, recipe: str = RECIPE, **meta: str) -> list[Walk]:
     (folder / "road.toml").write_text(recipe)
     with sqlite3.connect(site.db) as db:

@@ -19,6 +19,7 @@ from xref.cache import cache_folder
 from xref.demo.run import can_run, demo_tvm
 from xref.demo.tree import demo_tree
 from xref.model import ExitCode, XrefError
+from xref.site.publish import MARKER
 from xref.store import open_index
 
 EXAMPLE = Path("examples/conv2d.py")
@@ -109,8 +110,8 @@ def _has_runs(db: Path) -> bool:
 
 def _build_site(db: Path, site: Path) -> int:
     """Build the site, unless it is newer than the index and its runs."""
-    page = site / "index.html"
-    if page.exists() and page.stat().st_mtime > db.stat().st_mtime:
+    marker = site / MARKER
+    if marker.exists() and marker.stat().st_mtime > db.stat().st_mtime:
         return ExitCode.DONE
     _say("\nAll of it as pages, to read in a browser:")
     return _xref(("site", "--out", str(site)), db)

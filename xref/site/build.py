@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -17,18 +16,21 @@ from typing import NamedTuple
 from xref.model import XrefError
 from xref.site import layout, urls, worker
 from xref.site.assets import ASSETS, templates_folder
+from xref.site.callgraph import CallGraph
 from xref.site.cards import SHARDS
 from xref.site.changes import Changes, find_changes
-from xref.site.plan import SitePlan, make_plan
-from xref.site.publish import DISK_FULL, building
-from xref.site.state import SiteState, load_state, state_of
+from xref.site.plan import SitePlan, examine_files, make_plan
+from xref.site.publish import DISK_FULL, building, check_target, touch
+from xref.site.sources import SourceFile, State
+from xref.site.state import Rows, SiteState, inputs_of, load_state, maker_of, state_of
 from xref.site.whole_pages import PARTS
+from xref.site.worker import paused_collection
 from xref.store import open_index
-from xref.workers import Task, Workers
+from xref.workers import Failure, Task, Workers
 
 Progress = Callable[[int, int, str], None]
 _POLL_SECONDS = 0.5
-_OUTSIDE_PER_TASK = 12
+_OUTSIDE_PER_TASK = 4
 _CARDS_PER_TASK = 24
 
 
@@ -73,66 +75,133 @@ def build_site(db: Path, out: Path, jobs: int, progress: Progress, options: Site
     dot = layout.find_dot()
     if dot is None:
         summary.note = "no drawings: no layout program; `pip install graphviz-pure`, or install Graphviz"
-    with building(out) as folder, tempfile.TemporaryDirectory(prefix="xref-site.") as scratch, paused_collection():
-        saved = Path(scratch) / "plan"
-        with Workers(jobs, worker.initialize, (str(saved), str(folder), dot, options.base_url)) as pool:
-            pool.submit(Task("start", worker.start, (), ()) for _ in range(jobs))
-            progress(0, 0, "reading the index")
-            plan = make_plan(db, options.only)
-            summary.stale = sum(file.state != "same" for file in plan.files)
-            plan.save(saved)
-            pool.submit(_always())
-            with closing(open_index(db)) as connection:
-                state = state_of(connection, plan, repr((options._replace(full=False), dot is None)))
-                before = None if options.full else load_state(Path(os.path.realpath(out)))
-                changes = find_changes(connection, plan, before, state) if before else None
-            pool.submit(_tasks(plan, changes, before))
-            kept, state.far = _wait(pool, summary, progress)
-        if changes is not None and before is not None:
-            changes.pages |= changes.doubtful - kept
-            summary.kept = _take_over(plan, changes, Path(os.path.realpath(out)), folder)
-            page_of = _page_of(plan)
-            state.far |= {
-                code: mark
-                for code, mark in before.far.items()
-                if code in page_of and page_of[code] not in changes.pages
-            }
-        (folder / "assets").mkdir(exist_ok=True)
-        for name in ASSETS:
-            shutil.copyfile(templates_folder() / name, folder / "assets" / name)
-        if options.base_url:
-            (folder / "sitemap.xml").write_text(sitemap(folder, options.base_url), encoding="utf-8")
-        state.save(folder)
+    with ExitStack() as stack:
+        scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="xref-site."))
+        stack.enter_context(paused_collection())
+        job = Path(scratch) / "job"
+        pool = stack.enter_context(Workers(jobs, worker.initialize, (str(job),)))
+        pool.submit(Task("start", worker.start, (), ()) for _ in range(jobs))
+        maker = maker_of((options._replace(full=False), dot))
+        before = _site_in_place(out, maker, options)
+        files = examine_files(db, options.only)
+        summary.stale = sum(file.state != State.SAME for file in files)
+        reader = _Reader(pool, db, files)
+        inputs = inputs_of(db, files)
+        if before is not None and before.inputs == inputs:
+            summary.kept = touch(out)
+            summary.seconds = time.monotonic() - began
+            return summary
+        with building(out) as folder:
+            with stack.pop_all():  # no worker writes into a folder that is given up, or has been renamed
+                progress(0, 0, "reading the index")
+                plan = make_plan(db, options.only, files, reader.graph)
+                worker.Job(folder, dot, options.base_url, plan, before.outputs if before else {}).save(job)
+                pool.submit(_always())
+                with closing(open_index(db)) as connection:
+                    state = state_of(connection, plan, reader.rows, maker, inputs)
+                    changes = find_changes(connection, plan, before, state) if before else None
+                pool.submit(_tasks(plan, changes, before))
+                made = _wait(pool, summary, progress, state)
+            _finish(folder, Path(os.path.realpath(out)), options, _Result(plan, changes, before, state, made), summary)
     summary.seconds = time.monotonic() - began
     return summary
 
 
-@contextmanager
-def paused_collection() -> Iterator[None]:
-    """No search for garbage while millions of rows are read that all stay: it would be a tenth of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
+class _Kept(NamedTuple):
+    """What need not be made: `doubtful` pages, and outputs whose marks are the `same`."""
+
+    doubtful: set[str]
+    same: set[str]
 
 
-def _take_over(plan: SitePlan, changes: Changes, old: Path, folder: Path) -> int:
+class _Result(NamedTuple):
+    """What a build has found and made."""
+
+    plan: SitePlan
+    changes: Changes | None
+    before: SiteState | None
+    state: SiteState
+    kept: _Kept
+
+
+def _finish(folder: Path, old: Path, options: SiteOptions, result: _Result, summary: SiteSummary) -> None:
+    """Add to the pages in `folder` what is taken over from the site in place at `old`, and what is no page."""
+    if result.before is not None:
+        summary.kept = _take_over(result, result.before, old, folder)
+    (folder / "assets").mkdir(exist_ok=True)
+    for name in ASSETS:
+        shutil.copyfile(templates_folder() / name, folder / "assets" / name)
+    if options.base_url:
+        (folder / "sitemap.xml").write_text(sitemap(folder, options.base_url), encoding="utf-8")
+    result.state.save(folder)
+
+
+class _Reader:
+    """What workers read of the index while this process reads the rest. It is there once `graph` has returned."""
+
+    rows: Rows
+
+    def __init__(self, pool: Workers, db: Path, files: Sequence[SourceFile]) -> None:
+        self._pool = pool
+        positions = {file.path: position for position, file in enumerate(files)}
+        pool.submit([
+            Task("the call graph", worker.read_graph, (db, positions), ()),
+            Task("the rows", worker.read_sums, (db, files), ()),
+        ])  # fmt: skip
+
+    def graph(self) -> CallGraph:
+        """The call graph."""
+        graph = None
+        while self._pool.busy:
+            for task, made, failure in self._pool.finished(_POLL_SECONDS):
+                _raise(f"{task.label} of the index", failure)
+                if isinstance(made, CallGraph):
+                    graph = made
+                elif isinstance(made, Rows):
+                    self.rows = made
+        assert graph is not None
+        return graph
+
+
+def _raise(what: str, failure: Failure | None) -> None:
+    if failure and failure.errno in DISK_FULL:
+        raise OSError(failure.errno, failure.words)
+    if failure:
+        raise XrefError(f"{what} could not be made ({failure.words}); please report this", 1)
+
+
+def _site_in_place(out: Path, maker: str, options: SiteOptions) -> SiteState | None:
+    """The state of the site in `out`, None when nothing of it can be taken over. Raises as `check_target` does."""
+    check_target(out)
+    before = None if options.full else load_state(Path(os.path.realpath(out)))
+    return before if before is not None and before.maker == maker else None
+
+
+def _take_over(result: _Result, before: SiteState, old: Path, folder: Path) -> int:
     """Bring unchanged files of the site in place into the new one; how many pages. A link where the disk allows it."""
+    plan, changes, state = result.plan, result.changes, result.state
     pages = [page for found in plan.packing.by_file.values() for page in found] + plan.packing.outside
     known = {page.url for page in pages}
     known |= {address(file.path) for file in plan.files for address in (urls.source_url, urls.outline_url)}
     page_of = _page_of(plan)
+    if changes is not None:
+        changes.pages |= changes.doubtful - result.kept.doubtful
+        state.far |= {
+            code: mark for code, mark in before.far.items() if code in page_of and page_of[code] not in changes.pages
+        }
+        state.blocks |= before.blocks | changes.blocks
     kept = 0
     for base, _, names in os.walk(old):
         for name in names:
             path = os.path.join(base, name)
             url = os.path.relpath(path, old).replace(os.sep, "/")
             target = folder / url
-            if not changes.keeps(url, known, page_of) or target.exists():
+            if url not in result.kept.same and not (changes is not None and changes.keeps(url, known, page_of)):
                 continue
+            if target.exists():
+                continue
+            if url in before.outputs:
+                state.outputs[url] = before.outputs[url]
             target.parent.mkdir(parents=True, exist_ok=True)
             try:
                 os.link(path, target)
@@ -162,6 +231,10 @@ def _tasks(plan: SitePlan, changes: Changes | None, before: SiteState | None) ->
         tasks.append(Task("words", worker.make_words, (), ()))
     if changes is None or changes.inventory:
         tasks.append(Task("objects.inv", worker.make_inventory, (), ()))
+    outside = [
+        number for number, page in enumerate(plan.packing.outside) if changes is None or page.url in changes.pages
+    ]
+    tasks += [Task("outside the tree", worker.make_outside, (part,), ()) for part in _parts(outside, _OUTSIDE_PER_TASK)]
     for at in sorted(range(len(plan.files)), key=lambda at: (-plan.files[at].lines, at)):
         path = plan.files[at].path
         if changes is None:
@@ -174,11 +247,7 @@ def _tasks(plan: SitePlan, changes: Changes | None, before: SiteState | None) ->
             codes = [plan.packing.code[id_] for url in doubtful for id_ in (own[url].main, *own[url].members) if id_]
             marks = {code: before.far[code] for code in codes if before and code in before.far}
             tasks.append(Task(path, worker.make_file, (at, worker.Wanted(sure, doubtful, marks)), (path,)))
-    outside = [
-        number for number, page in enumerate(plan.packing.outside) if changes is None or page.url in changes.pages
-    ]
     shards = list(range(SHARDS)) if changes is None else sorted(changes.shards)
-    tasks += [Task("outside the tree", worker.make_outside, (part,), ()) for part in _parts(outside, _OUTSIDE_PER_TASK)]
     tasks += [Task("cards", worker.make_cards, (part,), ()) for part in _parts(shards, _CARDS_PER_TASK)]
     return tasks
 
@@ -187,24 +256,23 @@ def _parts(numbers: list[int], size: int) -> list[list[int]]:
     return [numbers[at : at + size] for at in range(0, len(numbers), size)]
 
 
-def _wait(pool: Workers, summary: SiteSummary, progress: Progress) -> tuple[set[str], dict[str, str]]:
-    """Until all tasks are done; the doubtful pages that need not be made, and the marks of those made."""
-    kept: set[str] = set()
-    marks: dict[str, str] = {}
+def _wait(pool: Workers, summary: SiteSummary, progress: Progress, state: SiteState) -> _Kept:
+    """Until all tasks are done; what need not be made. Adds to `state` the marks of what was."""
+    kept = _Kept(set(), set())
     while pool.busy:
         for task, made, failure in pool.finished(_POLL_SECONDS):
-            if failure and failure.errno in DISK_FULL:
-                raise OSError(failure.errno, failure.words)
-            if failure:
-                raise XrefError(f"the pages of {task.label} could not be made ({failure.words}); please report this", 1)
+            _raise(f"the pages of {task.label}", failure)
             if made is not None:
                 summary.pages += made.pages
                 summary.drawings += made.drawings
                 summary.size += made.size
-                kept |= made.kept
-                marks |= made.marks
+                kept.doubtful.update(made.kept)
+                kept.same.update(made.same)
+                state.far |= made.far
+                state.blocks |= made.blocks
+                state.outputs |= made.marks
             progress(pool.done, pool.total, task.label)
-    return kept, marks
+    return kept
 
 
 def sitemap(folder: Path, base_url: str) -> str:

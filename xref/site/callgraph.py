@@ -128,6 +128,14 @@ class CallGraph:
         """How many functions each symbol calls, guesses by name and macro expansions aside."""
         return self._distinct(self._caller, self._callee, skip_macros=True)
 
+    def site_counts(self) -> dict[Id, int]:
+        """How many call sites there are of and in each symbol."""
+        counts = [0] * len(self._ids)
+        for caller, callee, sites in zip(self._caller, self._callee, self._sites, strict=True):
+            counts[caller] += sites
+            counts[callee] += sites
+        return dict(zip(self._ids, counts, strict=True))
+
     def _distinct(self, near: array[int], far: array[int], *, skip_macros: bool = False) -> dict[Id, int]:
         weak = _NUMBER[Evidence.NAME], _NUMBER[ENCLOSES]
         size = len(self._ids)

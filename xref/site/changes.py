@@ -1,26 +1,28 @@
 """Decides which pages of a site must be made again, given what the site in place was made from.
 
 A page shows facts of its own symbols and of their neighbours: callers, callees, relations, members; a drawing and the
-other language's side reach two calls far. So pages near a change are made again, those within that reach where the
-marks of what they show of it differ, and all that is about the whole tree. The tests hold the result to a whole build,
-byte for byte.
+other language's side reach two calls far. So pages of what stands in the changed blocks of lines, or is mentioned
+there, are made again, those within that reach where the marks of what they show of it differ, and all that is about the
+whole tree. The tests hold the result to a whole build, byte for byte.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+import sys
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from xref.model import Id
 from xref.site import urls
+from xref.site.blocks import blocks_of, changed_blocks, meets, mentioned
 from xref.site.cards import SHARDS, shard_of
 from xref.site.drawable import HUB_CALLERS
 from xref.site.names import is_constructor
 from xref.site.plan import SitePlan
 from xref.site.state import SiteState, address_changed, names_changed
-from xref.site.walks import walked
+from xref.site.texts import LEAD
 
 _TOO_MANY = 0.4
 """Where a larger share of the pages is made again, all are: deciding would cost more than it saves."""
@@ -36,6 +38,8 @@ class Changes:
     words: bool
     inventory: bool
     walks: bool
+    blocks: dict[str, str]
+    """The blocks of the files whose content or facts have changed."""
 
     def keeps(self, url: str, known: set[str], page_of: dict[str, str]) -> bool:
         """Whether the file at `url` of the site in place is good for the new one.
@@ -60,19 +64,28 @@ def find_changes(db: sqlite3.Connection, plan: SitePlan, old: SiteState, new: Si
     if old.common != new.common or not old.files.keys() <= new.files.keys():
         return None
     changed_files = {path for path, marks in new.files.items() if old.files.get(path, [""])[0] != marks[0]}
+    blocks = {path: blocks_of(db, plan.root, path) for path in sorted(changed_files)}
+    differing = {path: changed_blocks(old.blocks.get(path, ""), found) for path, found in blocks.items()}
     sources = {path for path, marks in new.files.items() if old.files.get(path) != marks}
     by_code = {code: id_ for id_, code in plan.packing.code.items()}
     changed = {by_code[code] for code, mark in new.symbols.items() if old.symbols.get(code) != mark}
     moved = {by_code[code] for code, mark in new.symbols.items() if address_changed(old.symbols.get(code), mark)}
     gone = old.symbols.keys() - new.symbols.keys()
     renamed = {by_code[code] for code, mark in new.symbols.items() if names_changed(old.symbols.get(code), mark)}
-    inside = {id_ for path in changed_files for id_ in plan.in_file.get(plan.files_at[path], ())}
-    near = changed | inside | _touched(db, plan, changed_files)
+    inside = {id_ for path, numbers in differing.items() for id_ in _inside(plan, path, numbers)}
+    below = {id_ for path, found in blocks.items() for id_ in _below(plan, path, old.blocks.get(path, ""), found)}
+    touched = {id_ for path, numbers in differing.items() for id_ in mentioned(db, path, numbers) if id_ in plan.names}
+    near = changed | inside | touched
     sources |= {plan.files[plan.names[id_].file].path for id_ in changed if plan.names[id_].file >= 0}
     sources |= _referring(db, moved)
-    reach = _reach(plan, changed | inside)
-    dirty = near | _neighbours(db, plan, renamed | inside)
-    dirty |= {parent for id_ in changed if (parent := plan.names[id_].parent) in plan.names and parent is not None}
+    reach = _reach(plan, near)
+    dirty = near | below | _neighbours(db, plan, renamed | inside) | _users(db, moved)
+    dirty |= _downs(db, near, "overrides")  # an override shows the callers of what it overrides
+    dirty |= {parent for id_ in changed if (parent := plan.names[id_].parent) is not None}
+    dirty |= {  # a class lists the callers of its constructors
+        parent for id_ in dirty
+        if (name := plan.names.get(id_)) and is_constructor(name) and (parent := name.parent) is not None
+    }  # fmt: skip
     keyed = {id_ for (id_,) in db.execute("SELECT DISTINCT symbol_id FROM key_defs WHERE symbol_id IS NOT NULL")}
     wrappers = {edge.caller for id_ in keyed for edge in plan.graph.callers(id_) if edge.evidence == "registry"}
     pages = _pages(plan, dirty)
@@ -87,7 +100,7 @@ def find_changes(db: sqlite3.Connection, plan: SitePlan, old: SiteState, new: Si
         pages, doubtful - pages,
         {shard_of(plan.packing.code[id_]) for id_ in changed} | {shard_of(code) for code in gone}
         if plan.packing.code else set(range(SHARDS)),
-        bool(texts), bool(moved or gone or changed), bool(set(walked(plan.walks)) & (reach | near) or moved),
+        bool(texts), bool(gone or changed), bool(near or gone), blocks,
     )  # fmt: skip
 
 
@@ -96,20 +109,21 @@ def _pages(plan: SitePlan, ids: Iterable[Id]) -> set[str]:
     return {address[id_].partition("#")[0] for id_ in ids if id_ in address}
 
 
-def _touched(db: sqlite3.Connection, plan: SitePlan, paths: Iterable[str]) -> set[Id]:
-    """The symbols of some files, and all that those files mention, call, register or look up."""
-    found: set[Id] = set()
-    for path in paths:
-        found.update(plan.in_file.get(plan.files_at[path], ()))
-        for query in (
-            "SELECT DISTINCT symbol_id FROM refs WHERE path = ?",
-            "SELECT DISTINCT callee_id FROM calls WHERE path = ?",
-            "SELECT DISTINCT caller_id FROM calls WHERE path = ?",
-            "SELECT DISTINCT symbol_id FROM key_defs WHERE path = ?",
-            "SELECT DISTINCT d.symbol_id FROM key_uses u JOIN key_defs d USING (registry, name) WHERE u.path = ?",
-        ):
-            found.update(id_ for (id_,) in db.execute(query, (path,)) if id_ in plan.names)
-    return found
+def _inside(plan: SitePlan, path: str, blocks: Collection[int]) -> Iterator[Id]:
+    """The symbols of a file whose lines, or those above them that belong to them, are in some of its blocks."""
+    for id_ in plan.in_file.get(plan.files_at[path], ()):
+        name = plan.names[id_]
+        if meets(blocks, name.line - LEAD, max(name.line, name.end_line)):
+            yield id_
+
+
+def _below(plan: SitePlan, path: str, old: str, new: str) -> Iterator[Id]:
+    """The symbols of a file that do not end before the first change of its text: a comment begun there colours them."""
+    first = min(changed_blocks(old, new, text=True), default=sys.maxsize)
+    for id_ in plan.in_file.get(plan.files_at[path], ()):
+        name = plan.names[id_]
+        if meets(range(first, sys.maxsize), max(name.line, name.end_line), max(name.line, name.end_line)):
+            yield id_
 
 
 def _neighbours(db: sqlite3.Connection, plan: SitePlan, ids: set[Id]) -> set[Id]:
@@ -118,23 +132,33 @@ def _neighbours(db: sqlite3.Connection, plan: SitePlan, ids: set[Id]) -> set[Id]
     for id_ in ids:
         found.update(edge.caller for edge in plan.graph.callers(id_))
         found.update(edge.callee for edge in plan.graph.callees(id_))
-    marks = json.dumps(sorted(ids))
     found.update(id_ for (id_,) in db.execute(
-        "SELECT to_id FROM relations WHERE from_id IN (SELECT value FROM json_each(?))", (marks,)
+        "SELECT to_id FROM relations WHERE from_id IN (SELECT value FROM json_each(?))", (json.dumps(sorted(ids)),)
     ))  # fmt: skip
+    return found | _downs(db, ids)
+
+
+def _downs(db: sqlite3.Connection, ids: set[Id], kind: str = "") -> set[Id]:
+    """What overrides, derives from or otherwise relates to some symbols, at any distance; all kinds by default."""
+    found: set[Id] = set()
     frontier = ids
     while frontier:
         downs = {id_ for (id_,) in db.execute(
-            "SELECT from_id FROM relations WHERE to_id IN (SELECT value FROM json_each(?))",
-            (json.dumps(sorted(frontier)),),
+            "SELECT from_id FROM relations WHERE to_id IN (SELECT value FROM json_each(?1)) AND ?2 IN ('', kind)",
+            (json.dumps(sorted(frontier)), kind),
         )}  # fmt: skip
         frontier = downs - found - ids
         found |= downs
-    for id_ in found | ids:  # a class lists the callers of its constructors
-        name = plan.names.get(id_)
-        if name is not None and name.parent is not None and is_constructor(name):
-            found.add(name.parent)
-    return {id_ for id_ in found if id_ in plan.names}
+    return found
+
+
+def _users(db: sqlite3.Connection, ids: set[Id]) -> set[Id]:
+    """The symbols whose code mentions some others: their page may show the line, with a link."""
+    rows = db.execute(
+        "SELECT DISTINCT in_symbol_id FROM refs WHERE symbol_id IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(ids)),),
+    )
+    return {id_ for (id_,) in rows if id_ is not None}
 
 
 def _reach(plan: SitePlan, ids: set[Id]) -> set[Id]:

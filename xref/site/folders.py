@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from xref.site import urls
-from xref.site.assets import render
-from xref.site.outputs import Output
+from xref.site.outputs import Output, page
 from xref.site.plan import SitePlan
 from xref.site.source_pages import crumbs
 
@@ -119,8 +118,8 @@ class Folders:
                 (file, urls.source_url(file.path), len(self._plan.in_file.get(position, ())))
                 for position, file in ((at, self._plan.files[at]) for at in folder.files)
             ]
-            yield Output(url, render(
-                "folder.html.j2", title=path or "Files", site=site, root=urls.root_of(url), path=path,
+            yield page(
+                url, "folder.html.j2", title=path or "Files", site=site, root=urls.root_of(url), path=path,
                 crumbs=crumbs(path) if path else [], name=posixpath.basename(path), folders=inner, files=files,
                 total=folder.total,
-            ))  # fmt: skip
+            )  # fmt: skip

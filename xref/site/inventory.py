@@ -7,6 +7,7 @@ share a name; the definition with the most references stands for it.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from sphobjinv import DataObjStr, Inventory, compress
 
@@ -29,11 +30,12 @@ _ROLES = {
 _UNPLAIN = re.compile(r"[\s{}()]")
 
 
-def inventory(plan: SitePlan) -> bytes:
-    """The content of objects.inv; addresses are relative to the site."""
-    made = Inventory()
-    made.project = plan.meta.get("project", "") or "tree"
-    made.version = plan.meta.get("tvm_version", "") or "0"
+Entry = tuple[str, str, str, str]
+"""Domain, role, name, address below the site."""
+
+
+def entries_of(plan: SitePlan) -> list[Entry]:
+    """What objects.inv holds, in order."""
     best: dict[tuple[str, str, str], Id] = {}
     for id_, name in plan.names.items():
         target = plan.aliases.get(id_, id_)
@@ -44,9 +46,17 @@ def inventory(plan: SitePlan) -> bytes:
         key = (*role, name.qualname)
         if key not in best or _order(plan, target) < _order(plan, best[key]):
             best[key] = target
+    return [(*key, plan.packing.address[id_]) for key, id_ in sorted(best.items())]
+
+
+def inventory(plan: SitePlan, entries: Sequence[Entry]) -> bytes:
+    """The content of objects.inv."""
+    made = Inventory()
+    made.project = plan.meta.get("project", "") or "tree"
+    made.version = plan.meta.get("tvm_version", "") or "0"
     made.objects.extend(
-        DataObjStr(name=name, domain=domain, role=role, priority="1", uri=plan.packing.address[id_], dispname="-")
-        for (domain, role, name), id_ in sorted(best.items())
+        DataObjStr(name=name, domain=domain, role=role, priority="1", uri=uri, dispname="-")
+        for domain, role, name, uri in entries
     )
     return bytes(compress(made.data_file()))
 

@@ -14,10 +14,9 @@ from markupsafe import Markup
 
 from xref.model import XrefError
 from xref.site import urls
-from xref.site.assets import render
-from xref.site.outputs import Output
+from xref.site.outputs import Output, page
 from xref.trace.folder import run_path
-from xref.trace.runfile import RunFile, read_run
+from xref.trace.runfile import RunFile, has_texts, read_run
 
 _CONTEXT = 6
 _LONGEST = 1500
@@ -39,7 +38,7 @@ def differences(db: Path, run_id: str) -> list[Difference]:
     """The passes of a run that changed the text of their module; empty where the run's file is gone or has no texts."""
     try:
         path = run_path(db, run_id)
-        run = read_run(path) if path.is_file() else None
+        run = read_run(path) if path.is_file() and has_texts(path) else None
     except (XrefError, OSError, ValueError):
         return []
     return _of_run(run) if run is not None and run.texts else []
@@ -73,7 +72,7 @@ def ir_url(run_id: str) -> str:
 def ir_page(run_id: str, found: list[Difference], site: str) -> Output:
     """The page of a run's differences."""
     url = ir_url(run_id)
-    return Output(url, render(
-        "ir.html.j2", title=f"What passes did in {run_id}", site=site, root=urls.root_of(url), run=run_id,
+    return page(
+        url, "ir.html.j2", title=f"What passes did in {run_id}", site=site, root=urls.root_of(url), run=run_id,
         run_href=urls.run_url(run_id), differences=found,
-    ))  # fmt: skip
+    )  # fmt: skip

@@ -61,17 +61,19 @@ def find_dot() -> list[str] | None:
 
 def render_drawings(command: Sequence[str], drawings: Sequence[Drawing], titles: Sequence[str]) -> list[Markup | str]:
     """An SVG for each drawing, or (a plain `str`) the reason why there is none. One process lays all of them out."""
-    layouts = _run(command, drawings)
+    levels = [drawing.levels() for drawing in drawings]
+    sources = [dot_source(drawing, its) for drawing, its in zip(drawings, levels, strict=True)]
+    layouts = _run(command, sources)
     if len(layouts) != len(drawings):
-        layouts = [layout for drawing in drawings for layout in (_run(command, [drawing]) or [None])[:1]]
+        layouts = [layout for source in sources for layout in (_run(command, [source]) or [None])[:1]]
     return [
-        "the layout program failed on this drawing" if layout is None else _Svg(drawing, layout).write(title)
-        for drawing, layout, title in zip(drawings, layouts, titles, strict=True)
+        "the layout program failed on this drawing" if layout is None else _Svg(drawing, its, layout).write(title)
+        for drawing, its, layout, title in zip(drawings, levels, layouts, titles, strict=True)
     ]
 
 
-def _run(command: Sequence[str], drawings: Sequence[Drawing]) -> list[dict[str, Any] | None]:
-    text = "".join(map(dot_source, drawings))
+def _run(command: Sequence[str], sources: Sequence[str]) -> list[dict[str, Any] | None]:
+    text = "".join(sources)
     try:
         done = subprocess.run(
             [*command, "-Tjson0"], input=text.encode(), capture_output=True, timeout=TIMEOUT, check=True
@@ -124,11 +126,10 @@ def _groups(drawing: Drawing, levels: Mapping[str, int]) -> list[tuple[str, list
     return [(drawing.clusters[cluster], keys) for (cluster, _), keys in sorted(found.items())]
 
 
-def dot_source(drawing: Drawing) -> str:
-    """The drawing as a dot graph of numbered boxes."""
+def dot_source(drawing: Drawing, levels: Mapping[str, int]) -> str:
+    """The drawing as a dot graph of numbered boxes; `levels` are the drawing's."""
     number = {key: f"n{position}" for position, key in enumerate(drawing.nodes)}
     lines = [_PREAMBLE]
-    levels = drawing.levels()
     for cluster, (path, members) in enumerate(_groups(drawing, levels)):
         label = "x" * len(_cluster_label(path))
         lines.append(
@@ -149,8 +150,9 @@ def dot_source(drawing: Drawing) -> str:
 class _Svg:
     """Writes one laid-out drawing. dot's y axis points up, ours down."""
 
-    def __init__(self, drawing: Drawing, layout: dict[str, Any]) -> None:
+    def __init__(self, drawing: Drawing, levels: Mapping[str, int], layout: dict[str, Any]) -> None:
         self._drawing = drawing
+        self._levels = levels
         self._layout = layout
         _, _, self._width, self._height = map(float, layout["bb"].split(","))
 
@@ -170,7 +172,7 @@ class _Svg:
             f' style="min-width:{_short(width * _LEAST_SCALE)}px"><title id=graph-title>{escape(title)}</title>'
         )
         parts = [opening]
-        for cluster, (path, _) in enumerate(_groups(self._drawing, self._drawing.levels())):
+        for cluster, (path, _) in enumerate(_groups(self._drawing, self._levels)):
             if f"cluster_{cluster}" in objects:
                 parts.append(self._cluster(objects[f"cluster_{cluster}"], path))
         arrows = list(self._drawing.arrows.values())

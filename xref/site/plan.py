@@ -7,10 +7,9 @@ order, by any number of processes, or one at a time.
 from __future__ import annotations
 
 import json
-import pickle
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -132,20 +131,30 @@ class SitePlan:
         certain = file.state is State.SAME and 0 < line <= file.lines
         return f"{url}#L{line}" if certain else url
 
-    def save(self, path: Path) -> None:
-        """Write the plan for the worker processes."""
-        path.write_bytes(pickle.dumps(self, protocol=pickle.HIGHEST_PROTOCOL))
+
+def examine_files(db_path: Path, only: Sequence[str] = ()) -> list[SourceFile]:
+    """The files that have a page, as they stand now; with `only`, those whose paths match one of these globs.
+
+    Raises as `make_plan` does.
+    """
+    with closing(open_index(db_path)) as db:
+        root = tree_root(read_meta(db)).resolve()
+        rows = db.execute(
+            "SELECT id, path, lang, sha256, status, detail FROM files WHERE status <> ? ORDER BY path",
+            (Status.SKIPPED,),
+        )
+        return [examine(root, *row) for row in rows if not only or any(fnmatchcase(row[1], glob) for glob in only)]
 
 
-def load_plan(path: Path) -> SitePlan:
-    """A plan that this program has saved a moment ago, in a folder of its own."""
-    plan = pickle.loads(path.read_bytes())  # noqa: S301
-    assert isinstance(plan, SitePlan)
-    return plan
+def make_plan(
+    db_path: Path,
+    only: Sequence[str] = (),
+    files: list[SourceFile] | None = None,
+    graph_of: Callable[[], CallGraph] | None = None,
+) -> SitePlan:
+    """Read the index; with `only`, for a site of the files whose paths match one of these globs, which are `files`.
 
-
-def make_plan(db_path: Path, only: Sequence[str] = ()) -> SitePlan:
-    """Read the index; with `only`, for a site of the files whose paths match one of these globs.
+    `graph_of` gives the call graph where somebody else reads it meanwhile.
 
     Raises `XrefError`: exit code 3 without a usable index, 5 when its tree is gone."""
     from xref.site.keys import TELLING, key_addresses, states
@@ -153,19 +162,12 @@ def make_plan(db_path: Path, only: Sequence[str] = ()) -> SitePlan:
     with closing(open_index(db_path)) as db:
         meta = read_meta(db)
         root = tree_root(meta)
-        rows = db.execute(
-            "SELECT id, path, lang, sha256, status, detail FROM files WHERE status <> ? ORDER BY path",
-            (Status.SKIPPED,),
-        )
-        files = [examine(root, *row) for row in rows if not only or any(fnmatchcase(row[1], glob) for glob in only)]
+        files = examine_files(db_path, only) if files is None else files
         if only:
             meta["only"] = " ".join(only)
         positions = {file.path: position for position, file in enumerate(files)}
         names = load_names(db, positions)
-        graph = load_graph(db, positions)
         observed = load_observed(db)
-        callers = graph.caller_counts()
-        _add_constructors(names, callers)
         refs = Counter(
             id_ for (id_,) in db.execute("SELECT symbol_id FROM refs WHERE role NOT IN ('definition', 'declaration')")
         )
@@ -173,6 +175,10 @@ def make_plan(db_path: Path, only: Sequence[str] = ()) -> SitePlan:
             "SELECT DISTINCT symbol_id FROM key_defs WHERE symbol_id IS NOT NULL"
             " AND registry IN (SELECT value FROM json_each(?))", (json.dumps(TELLING),),
         )}  # fmt: skip
+        parameters, key_pages, key_states = load_parameters(db, names), key_addresses(db), states(db)
+        graph = graph_of() if graph_of is not None else load_graph(db, positions)
+        callers = graph.caller_counts()
+        _add_constructors(names, callers)
         callees = graph.callee_counts()
         edges = {id_: callers.get(id_, 0) + callees.get(id_, 0) for id_ in callers.keys() | callees.keys()}
         aliases = load_aliases(db)
@@ -192,7 +198,7 @@ def make_plan(db_path: Path, only: Sequence[str] = ()) -> SitePlan:
         )
         return SitePlan(
             db_path.absolute(), root, meta, files, names, aliases, graph, observed, _runs(db), packing, drawn,
-            callers, refs, load_parameters(db, names), key_addresses(db), walks, states(db),
+            callers, refs, parameters, key_pages, walks, key_states,
         )  # fmt: skip
 
 

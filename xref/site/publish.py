@@ -22,16 +22,40 @@ MARKER = ".xref-site.json"
 _FORMAT = 2
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 """The errors of a full disk: `building` turns them into an `XrefError`."""
+_OF_THE_PLACE = (*DISK_FULL, errno.EACCES, errno.EROFS, errno.EPERM, errno.ENOTDIR)
 _KEPT = ("README.md", ".gitignore", ".gitkeep")
 """Placeholders that a project keeps in the folder of generated pages; they are carried over."""
+
+
+@contextmanager
+def _place_errors(out: Path) -> Iterator[None]:
+    """Errors of the operating system about the place of a site become an `XrefError` (exit code 5) that names it."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in DISK_FULL:
+            raise XrefError(
+                f"{out}: the disk is full; free space, or name an --out elsewhere", ExitCode.UNUSABLE_INPUT
+            ) from error
+        raise XrefError(
+            f"{out} cannot be written ({error.strerror}): name an --out elsewhere", ExitCode.UNUSABLE_INPUT
+        ) from error
 
 
 def check_target(out: Path) -> None:
     """Refuse to put a site at `out` when something else is there.
 
-    Raises `XrefError` (exit code 5): `out` is a file, or a folder that holds, at any depth, what xref did not write.
+    Raises `XrefError` (exit code 5): `out` is a file, a folder that holds, at any depth, what xref did not write, or
+    cannot be looked at.
     """
-    if not out.exists():
+    with _place_errors(out):
+        _check_target(out)
+
+
+def _check_target(out: Path) -> None:
+    if not os.path.lexists(out):
+        with suppress(FileNotFoundError):
+            out.stat()  # a name that is too long, a file in place of a folder
         return
     if not out.is_dir():
         raise XrefError(f"{out} is not a folder: name another --out", ExitCode.UNUSABLE_INPUT)
@@ -72,6 +96,27 @@ def _foreign(out: Path, own: dict[str, set[str]]) -> Iterator[str]:
                     pending.append(path)
 
 
+def is_whole(out: Path) -> bool:
+    """Whether a site has every file that was written into it, and none was written by somebody else since."""
+    try:
+        made = (out / MARKER).stat().st_mtime_ns
+        for folder, names in _written(out).items():
+            with os.scandir(out / folder) as entries:
+                found = {entry.name for entry in entries if entry.is_dir() or entry.stat().st_mtime_ns <= made}
+            if names - found:
+                return False
+    except OSError:
+        return False
+    return True
+
+
+def touch(out: Path) -> int:
+    """Say that a site was found to be as a new one would be: its marker gets the time of now. How many pages it has."""
+    with suppress(OSError):  # nothing has to be written, so a place that cannot be written is no fault
+        os.utime(out / MARKER)
+    return sum(name.endswith(".html") for names in _written(out).values() for name in names)
+
+
 @contextmanager
 def building(out: Path) -> Iterator[Path]:
     """A new folder beside `out`; when the block ends without error it takes the place of `out`, else it is removed.
@@ -80,25 +125,29 @@ def building(out: Path) -> Iterator[Path]:
     """
     out = Path(os.path.realpath(out))
     check_target(out)
+    if not out.name:
+        raise XrefError(f"{out} cannot be replaced by a site: name another --out", ExitCode.UNUSABLE_INPUT)
     partial = out.with_name(f".{out.name}.{os.getpid()}.partial")
     try:
-        _remove_stale(out)
-        partial.mkdir(parents=True)
-        yield partial
-        _mark(partial)
-        _swap(partial, out)
-    except OSError as error:
-        if error.errno in DISK_FULL:
-            raise XrefError(
-                f"{out}: the disk is full; free space, or name an --out elsewhere", ExitCode.UNUSABLE_INPUT
-            ) from error
-        if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM, errno.ENOTDIR):
-            raise XrefError(
-                f"{out} cannot be written ({error.strerror}): name an --out elsewhere", ExitCode.UNUSABLE_INPUT
-            ) from error
-        raise
+        with _place_errors(out):
+            _remove_stale(out)
+            partial.mkdir(parents=True)
+        try:
+            yield partial
+        except OSError as error:
+            if error.errno not in _OF_THE_PLACE and not _is_below(error.filename, partial):
+                raise
+            with _place_errors(out):
+                raise
+        with _place_errors(out):
+            _mark(partial)
+            _swap(partial, out)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _is_below(name: object, folder: Path) -> bool:
+    return isinstance(name, (str, os.PathLike)) and Path(name).is_relative_to(folder)
 
 
 def _remove_stale(out: Path) -> None:

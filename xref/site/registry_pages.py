@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 from xref.model import UseStatus
 from xref.site import urls
-from xref.site.assets import render
 from xref.site.keys import KEYS_PER_PAGE, Key, registries, registry_words
 from xref.site.links import Line, Linker, SymbolLink
-from xref.site.outputs import Output
+from xref.site.outputs import Output, page
 
 
 class KeyRow(NamedTuple):
@@ -71,19 +70,19 @@ def pages(linker: Linker, keys: Sequence[Key], site: str) -> Iterator[Output]:
     """The index of registries, the dangling keys, and the keys of each registry."""
     lost = dangling(keys)
     index = "keys/index.html"
-    yield Output(index, render(
-        "keys.html.j2", title="Keys", site=site, root=urls.root_of(index), counts=counts(keys),
+    yield page(
+        index, "keys.html.j2", title="Keys", site=site, root=urls.root_of(index), counts=counts(keys),
         dangling=[key_row(linker, key) for key in lost],
-    ))  # fmt: skip
+    )  # fmt: skip
     for registry, found in registries(keys):
         last = (len(found) - 1) // KEYS_PER_PAGE + 1
         for number in range(1, last + 1):
             part = found[(number - 1) * KEYS_PER_PAGE : number * KEYS_PER_PAGE]
             url = urls.registry_url(registry, number)
-            yield Output(url, render(
-                "registry.html.j2", title=f"{registry} keys" + (f", page {number}" if number > 1 else ""), site=site,
-                root=urls.root_of(url), registry=registry, words=registry_words(registry),
+            yield page(
+                url, "registry.html.j2", title=f"{registry} keys" + (f", page {number}" if number > 1 else ""),
+                site=site, root=urls.root_of(url), registry=registry, words=registry_words(registry),
                 rows=[key_row(linker, key) for key in part], total=len(found), number=number,
                 pages=[(at, urls.registry_url(registry, at), found[(at - 1) * KEYS_PER_PAGE].name)
                        for at in range(1, last + 1)],
-            ))  # fmt: skip
+            )  # fmt: skip

@@ -10,10 +10,9 @@ from markupsafe import Markup
 
 from xref.model import Id
 from xref.site import urls
-from xref.site.assets import render, script_data
 from xref.site.ir_pages import differences, ir_page, ir_url
 from xref.site.links import Line, Linker, SymbolLink
-from xref.site.outputs import Output
+from xref.site.outputs import Output, data, page
 from xref.site.plan import Run
 from xref.site.timeline import Slice, timeline
 
@@ -260,22 +259,19 @@ def pages(db: sqlite3.Connection, linker: Linker, site: str) -> Iterator[Output]
     passes = dict(db.execute("SELECT run_id, count(*) FROM passes_run GROUP BY run_id"))
     calls = dict(db.execute("SELECT run_id, sum(count) FROM observed_calls GROUP BY run_id"))
     rows = [(run, urls.run_url(run.id), passes.get(run.id, 0), calls.get(run.id, 0)) for run in runs]
-    yield Output(
-        RUNS, script_data(RUNS, [[run.id, _title(run), urls.heat_url(run.id), urls.calls_url(run.id)] for run in runs])
-    )
-    yield Output(index, render("runs.html.j2", title="Runs", site=site, root=urls.root_of(index), runs=rows))
+    yield data(RUNS, [[run.id, _title(run), urls.heat_url(run.id), urls.calls_url(run.id)] for run in runs])
+    yield page(index, "runs.html.j2", title="Runs", site=site, root=urls.root_of(index), runs=rows)
     compare = "runs/compare.html"
-    yield Output(compare, render("compare.html.j2", title="Compare two runs", site=site, root=urls.root_of(compare)))
+    yield page(compare, "compare.html.j2", title="Compare two runs", site=site, root=urls.root_of(compare))
     for run in runs:
-        name = urls.heat_url(run.id)
-        yield Output(name, script_data(name, heat(db, run.id)))
-        name = urls.calls_url(run.id)
-        yield Output(name, script_data(name, calls_data(db, linker, run.id)))
+        yield data(urls.heat_url(run.id), heat(db, run.id))
+        yield data(urls.calls_url(run.id), calls_data(db, linker, run.id))
         found = differences(linker.plan.db, run.id)
         if found:
             yield ir_page(run.id, found, site)
         url = urls.run_url(run.id)
-        yield Output(url, render("run.html.j2", title=f"Run {run.id}", site=site, root=urls.root_of(url),
-                                 view=view_of(db, linker, run), shown=SHOWN,
-                                 calls_url=urls.calls_url(run.id), ir={each.seq for each in found},
-                                 ir_url=ir_url(run.id), tensors=tensors(db, linker, run.id)))  # fmt: skip
+        yield page(
+            url, "run.html.j2", title=f"Run {run.id}", site=site, root=urls.root_of(url),
+            view=view_of(db, linker, run), shown=SHOWN, calls_url=urls.calls_url(run.id),
+            ir=[each.seq for each in found], ir_url=ir_url(run.id), tensors=tensors(db, linker, run.id),
+        )  # fmt: skip

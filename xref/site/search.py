@@ -11,9 +11,8 @@ from math import log2
 
 from xref.model import Id
 from xref.site import urls
-from xref.site.assets import script_data
 from xref.site.links import Linker
-from xref.site.outputs import Output
+from xref.site.outputs import Output, data
 from xref.site.plan import SitePlan
 
 NAMES_PER_SHARD = 192
@@ -32,7 +31,7 @@ def search_files(plan: SitePlan) -> Iterator[Output]:
     names = sorted(by_name)
     weights = "".join(_weight(plan, by_name[name]) for name in names)
     keys = sorted((name, registry) for registry, name in plan.key_pages)
-    yield Output("search/names.js", script_data(
+    yield data(
         "search/names.js",
         {
             "per": NAMES_PER_SHARD,
@@ -42,13 +41,13 @@ def search_files(plan: SitePlan) -> Iterator[Output]:
                      for name, registry in keys],
             "files": [[file.path, urls.source_url(file.path)] for file in plan.files],
         },
-    ))  # fmt: skip
+    )  # fmt: skip
     for number, first in enumerate(range(0, len(names), NAMES_PER_SHARD)):
         shard = [
             [_detail(linker, id_) for id_ in sorted(by_name[name], key=lambda id_: _order(plan, id_))]
             for name in names[first : first + NAMES_PER_SHARD]
         ]
-        yield Output(f"search/{number}.js", script_data(f"search/{number}.js", shard))
+        yield data(f"search/{number}.js", shard)
 
 
 def _shown(name: str) -> str:

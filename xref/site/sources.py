@@ -34,6 +34,8 @@ class SourceFile(NamedTuple):
     status: str
     detail: str
     state: State
+    content: str = ""
+    """A digest of what stands on disk where that is not what was indexed."""
 
 
 def tree_root(meta: dict[str, str]) -> Path:
@@ -63,8 +65,11 @@ def examine(root: Path, id_: int, path: str, lang: str, sha256: str, status: str
     data = read_bytes(root, path)
     if data is None:
         return SourceFile(id_, path, lang, 0, status, detail, State.MISSING)
-    same = hashlib.sha256(data).hexdigest() == sha256
-    return SourceFile(id_, path, lang, line_count(data), status, detail, State.SAME if same else State.CHANGED)
+    found = hashlib.sha256(data).hexdigest()
+    lines = line_count(data)
+    if found == sha256:
+        return SourceFile(id_, path, lang, lines, status, detail, State.SAME)
+    return SourceFile(id_, path, lang, lines, status, detail, State.CHANGED, found)
 
 
 def line_count(data: bytes) -> int:

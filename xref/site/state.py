@@ -7,25 +7,31 @@ is made again.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import sqlite3
 import zlib
-from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
+from typing import NamedTuple
 
-import xref.site
-from xref.model import Id
+import xref
+from xref.model import Id, Status
 from xref.site.assets import digest, templates_folder
 from xref.site.plan import SitePlan
+from xref.site.publish import is_whole
+from xref.site.sources import SourceFile
 from xref.site.walks import walks_folder
+from xref.trace.folder import run_files
 
 FILE = ".xref-site-state"
+_VERSION = 3
 _WORD = re.compile(r"\w+")
-_ADDRESS, _NAMES = 5, 6
-"""Digits of the three marks of a symbol: of its address, of what its neighbours' pages show of it, of all else."""
+_DIGITS = 8
+"""Of each of the three marks of a symbol: of its address, of what its neighbours' pages show of it, of all else."""
 _PLACE = "line * 131 + col"
 _SUMS = {
     "refs": f"(symbol_id % 1000003) * (({_PLACE}) % 1000003) + length(role)",
@@ -40,48 +46,85 @@ _SUMS = {
 
 @dataclass(slots=True)
 class SiteState:
-    """`files`: path -> (mark of its facts, mark of what only its own page shows); `symbols`: code -> three marks;
-    `far`: code -> mark of what its page shows of functions two calls away."""
+    """`maker`: mark of xref's code and the options; `inputs`: of all that a site is made from; `common`: of what every
+    page shows; `files`: path -> (mark of its facts, mark of what only its own page shows); `blocks`: path -> digests
+    of its blocks; `symbols`: code -> three marks; `far`: code -> mark of what its page shows of functions two calls
+    away; `outputs`: address -> mark of an `Output` that has one."""
 
+    maker: str = ""
+    inputs: str = ""
     common: str = ""
     files: dict[str, list[str]] = field(default_factory=dict)
+    blocks: dict[str, str] = field(default_factory=dict)
     symbols: dict[str, str] = field(default_factory=dict)
     far: dict[str, str] = field(default_factory=dict)
+    outputs: dict[str, str] = field(default_factory=dict)
 
     def save(self, folder: Path) -> None:
         """Write the state into a site."""
-        data = json.dumps([2, self.common, self.files, self.symbols, sorted(self.far.items())], separators=(",", ":"))
+        parts = [dict(sorted(part.items())) for part in (self.files, self.blocks, self.symbols, self.far, self.outputs)]
+        data = json.dumps([_VERSION, self.maker, self.inputs, self.common, *parts], separators=(",", ":"))
         (folder / FILE).write_bytes(zlib.compress(data.encode("utf-8", "surrogatepass"), 6))
 
 
 def load_state(folder: Path) -> SiteState | None:
-    """The state of a site, None when it has none that can be read."""
+    """The state of a site, None when it has none that can be read, or lacks any of its files."""
     try:
-        version, common, files, symbols, far = json.loads(zlib.decompress((folder / FILE).read_bytes()))
-        if version == 2 and isinstance(files, dict) and isinstance(symbols, dict):
-            return SiteState(str(common), files, symbols, dict(far))
+        version, maker, inputs, common, *parts = json.loads(zlib.decompress((folder / FILE).read_bytes()))
+        if version == _VERSION and all(isinstance(part, dict) for part in parts) and is_whole(folder):
+            return SiteState(str(maker), str(inputs), str(common), *parts)
     except (OSError, ValueError, TypeError, zlib.error):
         pass
     return None
 
 
-def state_of(db: sqlite3.Connection, plan: SitePlan, options: str) -> SiteState:
-    """The state of the site that `plan` describes; `options` are those that every page depends on."""
-    return SiteState(_common(plan, options), _files(db, plan), _symbols(db, plan))
-
-
-def _common(plan: SitePlan, options: str) -> str:
-    """What every page depends on: the code, the templates, the tree's name, the runs."""
-    sources = [*Path(xref.site.__file__).parent.glob("*.py"), *templates_folder().iterdir()]
+def maker_of(options: object) -> str:
+    """A mark of what makes sites: this code, the templates, the walks, and the options."""
+    sources = [*Path(xref.__file__).parent.rglob("*.py"), *templates_folder().iterdir()]
     sources += (walks_folder() or Path()).glob("*.toml")
     content = [(path.name, blake2b(path.read_bytes()).hexdigest()) for path in sorted(sources) if path.is_file()]
+    return digest((options, content), 16)
+
+
+def inputs_of(db: Path, files: Sequence[SourceFile]) -> str:
+    """A mark of what a site is made from: the index and the recorded runs, byte for byte, and the tree's files."""
+    beside = [path for path in (db.with_name(f"{db.name}-wal"),) if path.is_file()]
+    return digest(([_content(path) for path in (db, *beside, *run_files(db))], [tuple(file) for file in files]), 16)
+
+
+def _content(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "blake2b").hexdigest()
+
+
+class Rows(NamedTuple):
+    """Sums over the rows of an index: `files` as in `SiteState`, and a number for each symbol."""
+
+    files: dict[str, list[str]]
+    symbols: dict[Id, int]
+
+
+def read_rows(db: sqlite3.Connection, files: Sequence[SourceFile]) -> Rows:
+    """The sums that need nothing but the index and the tree's files."""
+    return Rows(_files(db, files), _rows(db))
+
+
+def state_of(db: sqlite3.Connection, plan: SitePlan, rows: Rows, maker: str, inputs: str) -> SiteState:
+    """The state of the site that `plan` describes, as far as it is known before anything is made."""
+    return SiteState(maker, inputs, _common(db, plan), rows.files, {}, _symbols(db, plan, rows.symbols))
+
+
+def _common(db: sqlite3.Connection, plan: SitePlan) -> str:
+    """What every page depends on: the tree's name, the runs, the addresses of keys, how many files lack facts."""
     observed = sorted((*pair, *sorted(counts.items())) for pair, counts in plan.observed.items())
     keys = sorted(plan.key_pages.items())
-    return digest((options, content, keys, plan.title(), str(plan.root), plan.runs, observed, bool(plan.walks)), 16)
+    read = db.execute("SELECT status, count(*) FROM files GROUP BY status ORDER BY status").fetchall()
+    read = [(status, count) for status, count in read if status in (Status.DEGRADED, Status.FAILED)]
+    return digest((keys, plan.title(), str(plan.root), plan.runs, observed, bool(plan.walks), read), 16)
 
 
-def _files(db: sqlite3.Connection, plan: SitePlan) -> dict[str, list[str]]:
-    facts: dict[str, list[object]] = {file.path: [file[2:]] for file in plan.files}
+def _files(db: sqlite3.Connection, files: Sequence[SourceFile]) -> dict[str, list[str]]:
+    facts: dict[str, list[object]] = {file.path: [file[2:]] for file in files}
     for path, sha in db.execute("SELECT path, sha256 FROM files"):
         if path in facts:
             facts[path].append(sha)
@@ -97,14 +140,18 @@ def _files(db: sqlite3.Connection, plan: SitePlan) -> dict[str, list[str]]:
     return {path: [digest(facts[path]), digest(around[path])] for path in facts}
 
 
-def _symbols(db: sqlite3.Connection, plan: SitePlan) -> dict[str, str]:
+def _symbols(db: sqlite3.Connection, plan: SitePlan, rows: Mapping[Id, int]) -> dict[str, str]:
     """A symbol's mark: its address, then its names, counts, place, signature, documentation, what spells it."""
-    spelled = Counter(word for (text,) in db.execute("SELECT text FROM unresolved") for word in _WORD.findall(text))
+    spelled: dict[str, int] = {}
+    for row in db.execute("SELECT text, path, line FROM unresolved ORDER BY path, line, text"):
+        for word in _WORD.findall(row[0]):
+            spelled[word] = _sum(row, spelled.get(word, 0))
     callees = plan.graph.callee_counts()
     texts: dict[Id, int] = {
         id_: zlib.crc32(f"{signature}\0{doc}".encode("utf-8", "surrogatepass"))
         for id_, signature, doc in db.execute("SELECT id, signature, doc FROM symbols")
     }
+    sites = plan.graph.site_counts()
     result = {}
     for id_, address in plan.packing.address.items():
         if id_ in plan.aliases:
@@ -116,16 +163,59 @@ def _symbols(db: sqlite3.Connection, plan: SitePlan) -> dict[str, str]:
             plan.parameters.get(id_, ""), plan.public.get(id_),
         )  # fmt: skip
         counts = plan.callers.get(id_, 0), callees.get(id_, 0), plan.refs.get(id_, 0)
-        shown = (*counts, texts.get(id_, 0), spelled[name.name], id_ in plan.drawn)
-        result[plan.packing.code[id_]] = digest(address, _ADDRESS) + digest(names, _NAMES) + digest(shown)
+        shown = (
+            *counts,
+            texts.get(id_, 0),
+            spelled.get(name.name),
+            id_ in plan.drawn,
+            sites.get(id_, 0),
+            rows.get(id_),
+        )
+        result[plan.packing.code[id_]] = f"{_sum(address):08x}{_sum(names):08x}{_sum(shown):08x}"
     return result
+
+
+def _rows(db: sqlite3.Connection) -> dict[Id, int]:
+    """A number for each symbol, of what its page shows of other files and no count tells: relations, keys, places."""
+    result: dict[Id, int] = {}
+
+    def add(id_: Id | None, row: object) -> None:
+        if id_ is not None:
+            result[id_] = _sum(row, result.get(id_, 0))
+
+    for one, kind, other in db.execute("SELECT from_id, kind, to_id FROM relations ORDER BY 1, 2, 3"):
+        add(one, (kind, other))
+        add(other, (one, kind))
+    keys: dict[tuple[str, str], int] = {}
+    for view in ("key_defs", "key_uses", "key_relations"):
+        for row in sorted(db.execute(f"SELECT registry, name, * FROM {view}"), key=repr):
+            keys[row[:2]] = _sum(row, keys.get(row[:2], 0))
+    patterns: dict[str, list[tuple[str, int]]] = {}  # looked up with a name that is completed at run time
+    for (registry, name), mark in keys.items():
+        if "*" in name:
+            patterns.setdefault(registry, []).append((name.partition("*")[0], mark))
+    for id_, registry, name in db.execute("SELECT DISTINCT symbol_id, registry, name FROM key_defs ORDER BY 1, 2, 3"):
+        add(id_, keys[registry, name])
+        for prefix, mark in patterns.get(registry, ()):
+            if name.startswith(prefix):
+                add(id_, mark)
+    for id_, *row in db.execute(
+        "SELECT symbol_id, count(*), sum(line * 31 + end_line) FROM location GROUP BY symbol_id"
+    ):
+        add(id_, row)
+    return result
+
+
+def _sum(value: object, before: int = 0) -> int:
+    """A checksum: there are 200,000, and a digest takes three times as long."""
+    return zlib.crc32(repr(value).encode("utf-8", "surrogatepass"), before)
 
 
 def names_changed(old: str | None, new: str) -> bool:
     """Whether two marks of a symbol tell of different names or places."""
-    return old is None or old[: _ADDRESS + _NAMES] != new[: _ADDRESS + _NAMES]
+    return old is None or old[: 2 * _DIGITS] != new[: 2 * _DIGITS]
 
 
 def address_changed(old: str | None, new: str) -> bool:
     """Whether two marks of a symbol tell of different addresses."""
-    return old is None or old[:_ADDRESS] != new[:_ADDRESS]
+    return old is None or old[:_DIGITS] != new[:_DIGITS]

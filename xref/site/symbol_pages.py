@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -26,6 +27,7 @@ from xref.site.layout import render_drawings
 from xref.site.links import Linker
 from xref.site.names import CONTAINERS, RUNNABLE
 from xref.site.outputs import Output
+from xref.site.outputs import page as marked_page
 from xref.site.packing import Page
 from xref.site.source_pages import Code, outline_of
 from xref.site.symbol_view import SymbolView
@@ -278,14 +280,15 @@ class SymbolPages:
               groups: object, roles: object) -> Output:  # fmt: skip
         url = urls.more_url(shown.code, part, number)
         first = (FIRST_ROWS if groups is not None else view.FIRST_REFERENCES) + (number - 2) * MORE_ROWS + 1
-        return Output(url, based(url, render(
-            "more.html.j2", title=f"{noun} of {shown.label}, page {number}", site=self._site, root=urls.root_of(url),
+        return marked_page(
+            url, "more.html.j2", partial(based, url), title=f"{noun} of {shown.label}, page {number}",
+            site=self._site, root=urls.root_of(url),
             noun=noun, label=shown.label, back=self._plan.packing.address[shown.id], first=first,
             last=min(first + MORE_ROWS - 1, total), total=total, page=number, pages=pages,
             previous=urls.more_url(shown.code, part, number - 1) if number > 2 else None,
             next=urls.more_url(shown.code, part, number + 1) if number < pages else None,
             groups=groups, roles=roles,
-        )))  # fmt: skip
+        )  # fmt: skip
 
 
 _ADDRESS = re.compile(r'(<[^<>]*[ -](?:href|src)="?)(#|(?:\.\./)+(?:source/)?)')

@@ -8,7 +8,8 @@ from textwrap import dedent
 
 from xref.model import Lang
 
-_LEAD_LINES = 3
+LEAD = 3
+"""Lines above the one of its name where a definition may begin."""
 _COMMANDS = {"brief": "", "return": "Returns ", "returns": "Returns ", "param": "", "tparam": "", "note": "Note: ",
              "sa": "See ", "see": "See ", "li": "- ", "ref": "", "p": "", "c": "", "file": ""}  # fmt: skip
 _COMMAND = re.compile(r"[\\@](" + "|".join(sorted(_COMMANDS, key=len, reverse=True)) + r")\b(?:\[[a-z,]+\])?[ \t]*")
@@ -32,7 +33,7 @@ def clean_doc(doc: str, lang: str) -> str:
 def lead(rows: Sequence[str], line: int) -> int:
     """The line where a definition begins whose name is on `line`: a template head, a result type, decorators."""
     start = line
-    while start > 1 and line - start < _LEAD_LINES:
+    while start > 1 and line - start < LEAD:
         above = rows[start - 2].strip()
         if not above or above.endswith((";", "{", "}", ":", ",", "*/")) or above.startswith(("#", "//", "*", '"')):
             break

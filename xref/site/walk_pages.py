@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from typing import NamedTuple
 
 from markupsafe import Markup, escape
@@ -20,7 +21,8 @@ from xref.site.layout import render_drawings
 from xref.site.links import Line, Linker, SymbolLink
 from xref.site.names import CONTAINERS
 from xref.site.outputs import Output
-from xref.site.source_pages import code_of
+from xref.site.source_pages import Code, code_of
+from xref.site.sources import SourceFile
 from xref.site.texts import lead
 from xref.site.walks import Step, Walk
 
@@ -75,9 +77,11 @@ def index_page(walks: Sequence[Walk], site: str) -> Output:
     return Output(url, render("walks.html.j2", title="Walks", site=site, root=urls.root_of(url), walks=rows))
 
 
-def walk_page(db: sqlite3.Connection, linker: Linker, walk: Walk, dot: Sequence[str] | None, site: str) -> Output:
-    """The page of one walk."""
-    maker = _Maker(db, linker, urls.root_of(url_of(walk)))
+def walk_page(
+    linker: Linker, code: Callable[[SourceFile], Code], walk: Walk, dot: Sequence[str] | None, site: str
+) -> Output:
+    """The page of one walk; `code` gives the lines of a file."""
+    maker = _Maker(linker, code, urls.root_of(url_of(walk)))
     steps = [maker.step(number, step, walk.steps[: number - 1]) for number, step in enumerate(walk.steps, 1)]
     plan = linker.plan
     at = plan.walks.index(walk)
@@ -90,8 +94,8 @@ def walk_page(db: sqlite3.Connection, linker: Linker, walk: Walk, dot: Sequence[
 
 
 class _Maker:
-    def __init__(self, db: sqlite3.Connection, linker: Linker, root: str) -> None:
-        self._db, self._linker, self._root = db, linker, root
+    def __init__(self, linker: Linker, code: Callable[[SourceFile], Code], root: str) -> None:
+        self._linker, self._code_of, self._root = linker, code, root
         self._edges: list[Edge] = []
 
     def step(self, number: int, step: Step, before: list[Step]) -> StepView:
@@ -134,7 +138,7 @@ class _Maker:
         """Some lines of the definition, and how many more there are below them."""
         name = self._linker.name(id_)
         file = self._linker.plan.files[name.file]
-        code = code_of(self._db, self._linker, file)
+        code = self._code_of(file)
         if not code.linked or not 0 < name.line <= len(code.lines):
             return Markup(), 0, 0
         start, end = lead(code.text.rows, name.line), max(name.end_line, name.line)
@@ -211,5 +215,6 @@ def walk_pages(db: sqlite3.Connection, linker: Linker, dot: Sequence[str] | None
     """The list of walks and the page of each; nothing where no recipe fits the tree."""
     if linker.plan.walks:
         yield index_page(linker.plan.walks, site)
+    code = cache(partial(code_of, db, linker))  # several steps stand in one file
     for walk in linker.plan.walks:
-        yield walk_page(db, linker, walk, dot, site)
+        yield walk_page(linker, code, walk, dot, site)

@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 from xref.model import Evidence, Status
 from xref.site import folders, registry_pages, run_pages, urls
-from xref.site.assets import render
 from xref.site.boundary import boundary
 from xref.site.calls import EVIDENCE_WORDS
 from xref.site.keys import Key, load_keys
 from xref.site.links import Line, Linker
-from xref.site.outputs import Output
+from xref.site.outputs import Output, page
 from xref.site.plan import SitePlan
 from xref.site.walk_pages import url_of
 
@@ -70,10 +69,10 @@ def whole_pages(db: sqlite3.Connection, linker: Linker) -> Iterator[Output]:
     keys = load_keys(db)
     tree = folders.Folders(linker.plan)
     health = examine(db, linker, keys)
-    yield Output("index.html", _overview(db, linker, keys, tree, health, site))
-    yield Output("health.html", render("health.html.j2", title="Health", site=site, root="", health=health))
-    yield Output("graph.html", render("graph.html.j2", title="Call graph", site=site, root=""))
-    yield Output("text.html", render("text.html.j2", title="Words in the text", site=site, root=""))
+    yield _overview(db, linker, keys, tree, health, site)
+    yield page("health.html", "health.html.j2", title="Health", site=site, root="", health=health)
+    yield page("graph.html", "graph.html.j2", title="Call graph", site=site, root="")
+    yield page("text.html", "text.html.j2", title="Words in the text", site=site, root="")
     yield from tree.pages(site)
 
 
@@ -92,7 +91,7 @@ PARTS: Mapping[str, Callable[[sqlite3.Connection, Linker], Iterator[Output]]] = 
 
 
 def _overview(db: sqlite3.Connection, linker: Linker, keys: Sequence[Key], tree: folders.Folders, health: Health,
-              site: str) -> str:  # fmt: skip
+              site: str) -> Output:  # fmt: skip
     plan = linker.plan
     evidence: dict[str, int] = dict(db.execute("SELECT evidence, count(*) FROM calls GROUP BY evidence"))
     evidence["observed"] = plan.graph.count("observed")
@@ -102,7 +101,8 @@ def _overview(db: sqlite3.Connection, linker: Linker, keys: Sequence[Key], tree:
         " JOIN symbols s ON s.id = c.caller_id WHERE evidence = 'registry' AND s.lang <> 'cpp'"
     ).fetchone()
     passes = [key for key in keys if key.registry == "pass" and key.definitions]
-    return render(
+    return page(
+        "index.html",
         "overview.html.j2",
         title="Overview",
         site=site,

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import gc
 import os
+import pickle
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from xref.site import urls
-from xref.site.assets import environment
+from xref.site.assets import digest, environment
+from xref.site.blocks import blocks_of
+from xref.site.callgraph import CallGraph, load_graph
 from xref.site.cards import card_files
 from xref.site.graph_data import graph_files
-from xref.site.inventory import FILE, inventory
+from xref.site.inventory import FILE, entries_of, inventory
 from xref.site.links import Linker
 from xref.site.outputs import Output
-from xref.site.plan import load_plan
+from xref.site.plan import SitePlan
 from xref.site.search import search_files
 from xref.site.source_pages import code_of, source_page
+from xref.site.sources import SourceFile
+from xref.site.state import Rows, read_rows
 from xref.site.symbol_pages import SymbolPages
 from xref.site.walk_pages import walk_pages
 from xref.site.whole_pages import PARTS
@@ -28,13 +35,20 @@ from xref.store import open_index
 
 
 class Made(NamedTuple):
-    """What a task wrote; `marks` are `SymbolPages.marks` of it, `kept` the doubtful pages that need not be made."""
+    """What a task wrote: pages, drawings, bytes.
+
+    `far` are `SymbolPages.marks` of it, `kept` the doubtful pages that need not be made, `blocks` those of the file,
+    `marks` the marks of outputs that have one, `same` those of them that the site in place has already.
+    """
 
     pages: int
     drawings: int
     size: int
-    marks: dict[str, str] = {}
+    far: Mapping[str, str] = {}
     kept: frozenset[str] = frozenset()
+    blocks: Mapping[str, str] = {}
+    marks: Mapping[str, str] = {}
+    same: frozenset[str] = frozenset()
 
 
 class Wanted(NamedTuple):
@@ -45,23 +59,49 @@ class Wanted(NamedTuple):
     before: dict[str, str]
 
 
+_GARBAGE = 50_000
+"""New objects between two searches for garbage: a page makes many that all live until it is written."""
 _CHARSET = "<meta charset=utf-8>\n"
+
+
+class Job(NamedTuple):
+    """What all tasks share: the folder to write into, the layout command, where the site will be published, the plan,
+    and the marks of what the site in place has."""
+
+    out: Path
+    dot: Sequence[str] | None
+    base_url: str
+    plan: SitePlan
+    marks: Mapping[str, str]
+
+    def save(self, path: Path) -> None:
+        """Write the job for the worker processes."""
+        path.write_bytes(pickle.dumps(self, protocol=pickle.HIGHEST_PROTOCOL))
+
+
+def load_job(path: Path) -> Job:
+    """A job that this program has saved a moment ago, in a folder of its own."""
+    job = pickle.loads(path.read_bytes())  # noqa: S301
+    assert isinstance(job, Job)
+    return job
 
 
 class _Worker:
     """State of this process: what `initialize` says, and what is read when the first task needs it."""
 
-    plan_path: Path
-    out: Path
-    dot: Sequence[str] | None
-    base_url: str = ""
+    job_path: Path
+
+    @cached_property
+    def job(self) -> Job:
+        job = load_job(self.job_path)
+        environment().globals["has_walks"] = bool(job.plan.walks)
+        gc.freeze()  # the plan lives as long as this process: nothing of it is garbage
+        gc.set_threshold(_GARBAGE)
+        return job
 
     @cached_property
     def linker(self) -> Linker:
-        plan = load_plan(self.plan_path)
-        environment().globals["has_walks"] = bool(plan.walks)
-        gc.freeze()  # the plan lives as long as this process: nothing of it is garbage
-        return Linker(plan)
+        return Linker(self.job.plan)
 
     @cached_property
     def db(self) -> sqlite3.Connection:
@@ -75,24 +115,45 @@ class _Worker:
 
     @cached_property
     def symbols(self) -> SymbolPages:
-        return SymbolPages(self.db, self.linker, self.dot, self.site)
+        return SymbolPages(self.db, self.linker, self.job.dot, self.site)
 
 
 _worker = _Worker()
 
 
-def initialize(plan_path: str, out: str, dot: Sequence[str] | None, base_url: str = "") -> None:
-    """Prepare this process. The plan need not be there yet: it is read by the first task that makes something."""
+def initialize(job_path: str) -> None:
+    """Prepare this process. The job need not be there yet: it is read by the first task that makes something."""
     global _worker  # noqa: PLW0603 - one for each process
     _worker = _Worker()
-    _worker.plan_path = Path(plan_path)
-    _worker.dot = dot
-    _worker.out = Path(out)
-    _worker.base_url = base_url
+    _worker.job_path = Path(job_path)
 
 
 def start() -> None:
     """Nothing: a process that was given this is running, and has imported what the others need."""
+
+
+def read_graph(db: Path, files: Mapping[str, int]) -> CallGraph:
+    """The call graph, for a plan that is being made; `files` are positions by path."""
+    with closing(open_index(db)) as connection, paused_collection():
+        return load_graph(connection, dict(files))
+
+
+def read_sums(db: Path, files: Sequence[SourceFile]) -> Rows:
+    """What the state of a site needs of the index's rows."""
+    with closing(open_index(db)) as connection, paused_collection():
+        return read_rows(connection, files)
+
+
+@contextmanager
+def paused_collection() -> Iterator[None]:
+    """No search for garbage while millions of rows are read that all stay: it would be a tenth of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def make_file(position: int, wanted: Wanted | None = None) -> Made:
@@ -104,76 +165,91 @@ def make_file(position: int, wanted: Wanted | None = None) -> Made:
         kept = frozenset(page.url for page in pages if symbols.same(page, wanted.before))
         only = wanted.sure | (wanted.doubtful - kept)
         if not only:
-            return Made(0, 0, 0, {}, kept)
+            return Made(0, 0, 0, kept=kept)
     file = linker.plan.files[position]
     code = code_of(_worker.db, linker, file)
     url = urls.source_url(file.path)
     before = symbols.drawn
     symbols.marks = {}
-    source = (
-        [Output(url, source_page(_worker.db, linker, position, code, _worker.site))] if not only or url in only else []
-    )
-    count, size = write(_worker.out, source)
-    more, more_size = write(_worker.out, symbols.of_file(position, code, only))
-    return Made(count + more, symbols.drawn - before, size + more_size, symbols.marks, kept)
+    outputs = symbols.of_file(position, code, only)
+    if not only or url in only:
+        outputs = chain([Output(url, source_page(_worker.db, linker, position, code, _worker.site))], outputs)
+    made = _made(outputs)
+    blocks = {} if only else {file.path: blocks_of(_worker.db, linker.plan.root, file.path)}
+    return made._replace(drawings=symbols.drawn - before, far=symbols.marks, kept=kept, blocks=blocks)
 
 
 def make_outside(numbers: Sequence[int]) -> Made:
     """Write some of the pages of symbols from outside the tree."""
     outside = _worker.linker.plan.packing.outside
-    pages, size = write(_worker.out, _worker.symbols.outside([outside[number] for number in numbers]))
-    return Made(pages, 0, size)
+    return _made(_worker.symbols.outside([outside[number] for number in numbers]))
 
 
 def make_cards(shards: Sequence[int]) -> Made:
     """Write the data of some hover cards."""
-    _, size = write(_worker.out, card_files(_worker.db, _worker.linker, shards))
-    return Made(0, 0, size)
+    return _made(card_files(_worker.db, _worker.linker, shards))
 
 
 def make_walks() -> Made:
     """Write the walks."""
-    pages, size = write(_worker.out, walk_pages(_worker.db, _worker.linker, _worker.dot, _worker.site))
-    return Made(pages, 0, size)
+    return _made(walk_pages(_worker.db, _worker.linker, _worker.job.dot, _worker.site))
 
 
 def make_words() -> Made:
     """Write the data of the full-text search."""
-    _, size = write(_worker.out, word_files(_worker.linker))
-    return Made(0, 0, size)
+    return _made(word_files(_worker.linker))
 
 
 def make_graph() -> Made:
     """Write the call graph as data."""
-    _, size = write(_worker.out, graph_files(_worker.linker.plan))
-    return Made(0, 0, size)
+    return _made(graph_files(_worker.linker.plan))
 
 
 def make_search() -> Made:
     """Write what the search box needs."""
-    _, size = write(_worker.out, search_files(_worker.linker.plan))
-    return Made(0, 0, size)
+    return _made(search_files(_worker.linker.plan))
 
 
 def make_whole(part: str) -> Made:
     """Write one part of the pages about the whole tree, see `whole_pages.PARTS`."""
-    pages, size = write(_worker.out, PARTS[part](_worker.db, _worker.linker))
-    return Made(pages, 0, size)
+    return _made(PARTS[part](_worker.db, _worker.linker))
 
 
 def make_inventory() -> Made:
     """Write objects.inv."""
-    data = inventory(_worker.linker.plan)
-    (_worker.out / FILE).write_bytes(data)
-    return Made(0, 0, len(data))
+    plan = _worker.linker.plan
+    entries = entries_of(plan)
+    mark = digest((plan.meta.get("project"), plan.meta.get("tvm_version"), entries))
+    if _worker.job.marks.get(FILE) == mark:
+        return Made(0, 0, 0, marks={FILE: mark}, same=frozenset((FILE,)))
+    data = inventory(plan, entries)
+    (_worker.job.out / FILE).write_bytes(data)
+    return Made(0, 0, len(data), marks={FILE: mark})
 
 
-def write(out: Path, outputs: Iterable[Output], base_url: str | None = None) -> tuple[int, int]:
-    """Write files below `out`; how many, and how many bytes. Pages name their address below `base_url`, if any."""
-    base_url = _worker.base_url if base_url is None else base_url
-    count = size = 0
-    for url, content in outputs:
-        text = content
+def _made(outputs: Iterable[Output]) -> Made:
+    """Write outputs, those aside that the site in place has with the same mark."""
+    marks: dict[str, str] = {}
+    same: set[str] = set()
+
+    def differing() -> Iterator[Output]:
+        for output in outputs:
+            if output.mark:
+                marks[output.url] = output.mark
+                if _worker.job.marks.get(output.url) == output.mark:
+                    same.add(output.url)
+                    continue
+            yield output
+
+    pages, size = write(_worker.job.out, differing(), _worker.job.base_url)
+    return Made(pages, 0, size, marks=marks, same=frozenset(same))
+
+
+def write(out: Path, outputs: Iterable[Output], base_url: str = "") -> tuple[int, int]:
+    """Write files below `out`; how many pages, and how many bytes in all. Pages name their address below `base_url`."""
+    pages = size = 0
+    for output in outputs:
+        url, text = output.url, output.content()
         if base_url and url.endswith(".html"):
             text = text.replace(_CHARSET, f"{_CHARSET}<link rel=canonical href={base_url}{url}>\n", 1)
         path = out / url
@@ -187,6 +263,6 @@ def write(out: Path, outputs: Iterable[Output], base_url: str | None = None) -> 
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)
-        count += 1
+        pages += url.endswith(".html")
         size += len(data)
-    return count, size
+    return pages, size

@@ -179,6 +179,12 @@ def read_header(path: Path) -> dict[str, Any]:
         return header
 
 
+def has_texts(path: Path) -> bool:
+    """Whether a run holds texts of modules; its other rows are not looked at. Raises `XrefError` like `read_header`."""
+    with _troubles(path):
+        return any(line.startswith(f'["{_WORDS[Text]}",') for line in _text_lines(path))
+
+
 def read_run(path: Path) -> RunFile:
     """Read and check a run file.
 

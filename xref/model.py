@@ -46,7 +46,7 @@ class Evidence(StrEnum):
     DISPATCH = "dispatch"
     """Through a functor table: node type -> method."""
     NAME = "name"
-    """The only method of that name; a fallback, off in drawings by default."""
+    """A guess: the only method of that name, or one of several that an object may have; off in drawings."""
 
 
 class Role(StrEnum):

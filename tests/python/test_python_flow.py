@@ -129,7 +129,9 @@ def test_a_class_made_for_each_row_of_a_table_derives_from_few_of_them(tmp_path:
 def test_of_a_table_of_all_classes_few_are_followed_and_the_site_says_so(tmp_path: Path) -> None:
     """tvm/_ffi/_ctypes/object.py before v0.20: what an FFI function returns is any of TVM's 670 classes. Without a
     limit each call of one held them all, and v0.18 took the linker longer than a quarter of an hour."""
-    rows = "".join(f"class C{i}:\n    def __init__(self): ...\nTABLE[{i}] = C{i}\n" for i in range(300))
+    rows = "".join(
+        f"class C{i}:\n    def __init__(self): ...\nTABLE[{i}] = C{i}\n" for i in range(MAX_OBJECTS[1] + 100)
+    )
     code = f"TABLE = {{}}\n{rows}def make(index):\n    cls = TABLE[index]\n    return cls()\n"
     (tmp_path / "tree/python").mkdir(parents=True)
     (tmp_path / "tree/python/m.py").write_text(code, "utf-8")

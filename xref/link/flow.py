@@ -16,7 +16,7 @@ from xref.link.flow_types import REFERENCES, read_foreign_types
 from xref.link.step import CallRow, Derived, Step, Touched, UnresolvedRow
 from xref.model import Evidence, Id, Lang, Symbol, symbol_id
 from xref.python.declarations import member_key
-from xref.python.flow.graph import BOUND, FUNCTION
+from xref.python.flow.graph import BOUND, DECLARED, FUNCTION, OBJECT
 from xref.python.flow.solver import CONSTRAINT_MASK, Solver
 from xref.python.flow.summary import ATTR, load_summary, pack, unpack
 from xref.python.names import Target
@@ -130,8 +130,12 @@ class _Answers:
                 reason = f"a call of {len(callees)} functions that may be stored here"
                 capped.append((self.files[file], line, column, source, "", reason))
                 continue
+            place = self.files[file], line, column
+            strangers = self._strangers(caller, position) if len(callees) > MAX_SURE else set()
+            if (caller, position) in solver.decorations and len(callees) > MAX_DECORATORS:
+                strangers = callees
             calls += [
-                (source, callee, Evidence.VALUE, self.files[file], line, column, "")
+                (source, callee, Evidence.NAME if callee in strangers else Evidence.VALUE, *place, "")
                 for callee in sorted(callees)
                 if (source, callee, file, position) not in self.known
             ]
@@ -141,11 +145,34 @@ class _Answers:
                 capped.append((self.files[file], *unpack(position), self.ids[caller], "", reason))
         calls += self._outside(at_site)
         calls += sorted(self._handed_over())
-        calls += self._overriders()
+        calls += self._candidates(at_site)
         calls += self._by_name()
         calls += self._from_compiled()
         self.derived.calls(calls)
         self.derived.unresolved(capped)
+
+    def _strangers(self, caller: int, position: int) -> set[Id]:
+        """Bound methods that a table of functions holds for objects that the caller's own object is not: a base class
+        makes the table for each class below it, and all of them share its code.
+        """
+        solver = self.solver
+        owner = solver.program.places[caller]
+        outer = caller - owner.number + owner.code.outer
+        number = solver.first_classes.get(outer)
+        if number is None:
+            return set()
+        classes, kinds, firsts = solver.classes, solver.graph.kinds, solver.graph.firsts
+        own: set[Id] = set()
+        other: set[Id] = set()
+        for method, receiver in solver.bound_calls.get((caller, position), ()):
+            if kinds[receiver] in (OBJECT, DECLARED):
+                place = solver.program.places[method]
+                home = solver.first_classes.get(method - place.number + place.code.outer, number)
+                kin = number in classes.order(classes.all[firsts[receiver]]) and (
+                    number in classes.order(classes.all[home]) or home in classes.order(classes.all[number])
+                )
+                (own if kin else other).add(self.ids[method])
+        return other - own if own else set()
 
     def _outside(self, at_site: dict[tuple[int, int], set[Id]]) -> list[CallRow]:
         """Calls that leave the tree, at sites of which nothing else is known; builtins are left to the type checker."""
@@ -190,20 +217,23 @@ class _Answers:
                 rows.add((self.ids[caller], callee, Evidence.REGISTRY, file, *unpack(position), key))
         return rows
 
-    def _overriders(self) -> Iterator[CallRow]:
+    def _candidates(self, at_site: dict[tuple[int, int], set[Id]]) -> Iterator[CallRow]:
         """Where only a base class of the receiver is known, an override of the method may run instead."""
         solver = self.solver
         seen: set[tuple[Id, Id, int, int]] = set(self.known)
-        for caller, position, code, number in sorted(solver.virtual_edges):
-            file = solver.program.places[caller].file
-            row = (self.ids[caller], self.ids[code], file, position)
-            if row not in seen and (caller, position, code) not in solver.edges:
-                seen.add(row)
-                via = self._qualname(solver.classes.all[number].code_number)
-                yield self.ids[caller], self.ids[code], Evidence.VIRTUAL, self.files[file], *unpack(position), via
+        verdicts = sorted(set(solver.verdicts))
+        for verdict in sorted(verdicts, key=lambda one: not one.is_sure):
+            row = (self.ids[verdict.code], self.ids[verdict.callee], self._file(verdict.code), verdict.position)
+            if row in seen or (verdict.code, verdict.position, verdict.callee) in solver.edges:
+                continue
+            seen.add(row)
+            at = (verdict.code, verdict.position)
+            sure = verdict.is_sure and not (at in solver.decorations and at in at_site)
+            evidence = Evidence.VALUE if verdict.base < 0 else Evidence.VIRTUAL
+            via = self._qualname(solver.classes.all[verdict.base].code_number) if verdict.base >= 0 else ""
+            yield self._row(row, evidence if sure else Evidence.NAME, via)
         below: dict[tuple[int, str], set[Id]] = {}
-        for caller, position, number, code in sorted(solver.dispatches):
-            place = solver.program.places[caller]
+        for caller, position, number, code, how in sorted(solver.dispatches):
             name = solver.program.places[code].code.suffix.rpartition(".")[2].partition("#")[0]
             if (number, name) not in below:
                 below[number, name] = self._overriding(number, name)
@@ -212,10 +242,17 @@ class _Answers:
                 continue
             via = self._qualname(solver.classes.all[number].code_number)
             for callee in sorted(found):
-                row = (self.ids[caller], callee, place.file, position)
+                row = (self.ids[caller], callee, self._file(caller), position)
                 if row not in seen and callee != self.ids[code]:
                     seen.add(row)
-                    yield self.ids[caller], callee, Evidence.VIRTUAL, self.files[place.file], *unpack(position), via
+                    yield self._row(row, Evidence.NAME if how else Evidence.VIRTUAL, via)
+
+    def _file(self, code: int) -> int:
+        return self.solver.program.places[code].file
+
+    def _row(self, row: tuple[Id, Id, int, int], evidence: Evidence, via: str) -> CallRow:
+        caller, callee, file, position = row
+        return caller, callee, evidence, self.files[file], *unpack(position), via
 
     def _overriding(self, number: int, name: str) -> set[Id]:
         classes = self.solver.classes
@@ -274,6 +311,10 @@ class _Answers:
                     yield caller, callee, Evidence.VALUE, self.files[file], *unpack(position), ""
 
 
+MAX_DECORATORS = 4
+"""Functions that a decorator may be: more have met in what makes decorators, from all its callers."""
+MAX_SURE = 20
+"""Callees at one site beyond which it is looked at whose methods they are."""
 MAX_KEPT = 80
 """Functions that C++ may run on behalf of an object: more belong to a base class of everything."""
 _COMMON_NAMES = frozenset(

@@ -31,7 +31,7 @@ EVIDENCE_WORDS = {
     Evidence.VIRTUAL: "may dispatch here",
     Evidence.DISPATCH: "through a dispatch table",
     Evidence.TEMPLATE: "candidate in a template",
-    Evidence.NAME: "by name only, a guess",
+    Evidence.NAME: "a guess",
     "observed": "seen in a run only",
 }
 """How a page says each kind of evidence; the word of the SQL views stands beside it."""

@@ -36,7 +36,7 @@ _MEANINGS = {
     Evidence.REGISTRY: "The call goes through a string key that the function is registered under, often from Python"
     " into C++.",
     Evidence.DISPATCH: "A dispatch table maps the type of a node to this function.",
-    Evidence.NAME: "The method is the only one of that name. A guess, left out of drawings.",
+    Evidence.NAME: "A guess, left out of drawings: the only method of that name, or one of several.",
     "observed": "No static fact explains it, but a recorded run made this call.",
 }
 

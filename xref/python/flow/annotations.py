@@ -22,12 +22,7 @@ def annotated(code: CodeBuilder, node: ast.expr | None, load: Callable[[ast.expr
     if node is None or depth > _DEPTH:
         return NOTHING
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        if len(node.value) > 200:
-            return NOTHING
-        try:
-            parsed = ast.parse(node.value.strip(), mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return NOTHING
+        parsed = _parsed(node.value)
         return annotated(code, parsed, load, depth + 1)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         return _union(code, [node.left, node.right], load, depth)
@@ -43,6 +38,81 @@ def annotated(code: CodeBuilder, node: ast.expr | None, load: Callable[[ast.expr
         code.add(INSTANCE, target, source)
         return target
     return NOTHING
+
+
+def limits(node: ast.expr | None, depth: int = 0) -> list[ast.expr] | None:
+    """The classes that an annotation allows, as expressions; None when it allows more, or does not read as classes.
+
+    What a class is parametrised with is not looked at: `list[int]` allows lists.
+    """
+    if node is None or depth > _DEPTH:
+        return None
+    if isinstance(node, ast.Constant):
+        if node.value is None:
+            return []
+        parsed = _parsed(node.value) if isinstance(node.value, str) else None
+        return limits(parsed, depth + 1)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return _all_limits([node.left, node.right], depth)
+    if isinstance(node, ast.Subscript):
+        base = node.value
+        name = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
+        if name in ("Optional", "Union"):
+            return _all_limits(node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice], depth)
+        return None
+    if isinstance(node, ast.Name) and node.id in _NUMBERS:
+        return [node]
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        last = node.attr if isinstance(node, ast.Attribute) else node.id
+        return [node] if last not in _PLAIN and last not in _SEQUENCES and last not in _MAPPINGS else None
+    return None
+
+
+def _all_limits(parts: list[ast.expr], depth: int) -> list[ast.expr] | None:
+    found = [limits(part, depth + 1) for part in parts]
+    if any(one is None for one in found):
+        return None
+    return [one for some in found for one in some or ()]
+
+
+def _parsed(text: str) -> ast.expr | None:
+    if len(text) > _LONGEST:
+        return None
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+_LONGEST = 200
+_NUMBERS = frozenset({"int", "str", "bool", "float", "bytes"})
+
+
+def callable_type(node: ast.expr) -> list[ast.expr] | None:
+    """The types of the parameters that `Callable[[A, B], R]` lists; None for anything else."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Tuple) or len(node.slice.elts) != 2:
+        return None
+    base, first = node.value, node.slice.elts[0]
+    name = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
+    return first.elts if name == "Callable" and isinstance(first, ast.List) else None
+
+
+def expected(node: ast.expr | None, depth: int = 0) -> list[ast.expr]:
+    """The parts of an annotation that are callable types, or names that may stand for one."""
+    if node is None or depth > _DEPTH:
+        return []
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return [*expected(node.left, depth + 1), *expected(node.right, depth + 1)]
+    if isinstance(node, ast.Subscript):
+        if callable_type(node) is not None:
+            return [node]
+        base = node.value
+        name = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        return [found for part in parts for found in expected(part, depth + 1)] if name in _ANY_OF else []
+    if isinstance(node, ast.Name) and node.id not in _PLAIN:
+        return [node]
+    return []
 
 
 _PLAIN = frozenset({"int", "str", "bool", "float", "bytes", "object", "Any", "None", "dict", "list", "tuple", "set",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from xref.python.flow.calls import Site
+from xref.python.flow.candidates import Candidates
 from xref.python.flow.classes import Classes, Klass
 from xref.python.flow.containers import Containers
 from xref.python.flow.foreign import Foreign
@@ -28,7 +29,7 @@ from xref.python.flow.graph import (
 )
 from xref.python.flow.models import CONTAINER_METHODS
 from xref.python.flow.program import Program
-from xref.python.flow.summary import NOTHING
+from xref.python.flow.summary import NODE_MASK, NOTHING
 from xref.registry.python_ffi import CONSTRUCTOR_METHOD
 
 MAX_BY_PREFIX = 200
@@ -37,6 +38,9 @@ MAX_OWNERS = 24
 """Classes below a declared one that may have an attribute that it lacks."""
 MAX_BELOW = 150
 """Classes that the type of an object may be, of which only a base class is known."""
+_NAMES = """add sub mul truediv floordiv mod pow lshift rshift or xor and matmul neg pos invert getitem"""
+OPERATORS = frozenset(f"__{form}{name}__" for name in _NAMES.split() for form in ("", "r"))
+"""Special methods of expressions, which mostly make expressions."""
 _MAX_DOTS = 6
 _INSTANCES = (OBJECT, DECLARED)
 
@@ -44,15 +48,19 @@ _INSTANCES = (OBJECT, DECLARED)
 class Attributes(Containers):
     """Loads and stores."""
 
-    def __init__(self, graph: Graph, program: Program, classes: Classes) -> None:
+    def __init__(self, graph: Graph, program: Program, classes: Classes) -> None:  # noqa: PLR0915  one line each
         super().__init__(graph)
         self.program = program
         self.classes = classes
         self.foreign = Foreign(self)
         self.edges: set[tuple[int, int, int]] = set()
         """(calling code, position, called code)."""
-        self.virtual_edges: set[tuple[int, int, int, int]] = set()
-        """Likewise, with the class of the receiver behind it."""
+        self.itemized: dict[int, None] = {}
+        """Dicts of which the items were asked for."""
+        self.bound_calls: dict[tuple[int, int], set[tuple[int, int]]] = {}
+        """(calling code, position) -> (method, receiver) of the bound methods that were called as values there."""
+        self.candidates = Candidates()
+        """What may run instead, or at a site without parentheses."""
         self.handed_over: set[tuple[int, int, int, str]] = set()
         """(calling code, position, function or bound method, key of the FFI function that may run it)."""
         self.reached: set[tuple[int, int, int, str]] = set()
@@ -65,12 +73,14 @@ class Attributes(Containers):
         self.cuts = classes.cuts
         self.factories: dict[int, int] = {}
         """defaultdict -> the node of what makes a missing value."""
+        self.namespaces: dict[int, int] = {}
+        """Dict of attributes -> the module or class that it belongs to."""
         self.registered: set[int] = set()
         """Codes of the classes that are registered under a type key."""
         self.containers_of_objects: dict[str, int] = {}
         """"list", "dict" -> the class whose objects are the values of such fields of registered classes."""
-        self.dispatches: set[tuple[int, int, int, int]] = set()
-        """(calling code, position, class that the receiver is declared to have, method found there)."""
+        self.dispatches: set[tuple[int, int, int, int, str]] = set()
+        """(calling code, position, class that the receiver is declared to have, method there, `how` of the site)."""
         self.operated: set[int] = set()
         self.declined: set[int] = set()
         """Sites (by number) at which a function may have returned `NotImplemented`."""
@@ -82,11 +92,15 @@ class Attributes(Containers):
         self.defaults: dict[int, dict[int, int]] = {}
         self.sifted: list[tuple[int, int, tuple[int, ...], bool]] = []
         self.applied = 0
+        self._named_sets: dict[tuple[int, int], dict[tuple[int, int, int], Site]] = {}
+        """(calling code, position) -> (class or module, node of names, node of values) -> site."""
+        self._builtin_below: dict[tuple[int, str], bool] = {}
         self._called: set[tuple[Any, ...]] = set()
         self._attributes: dict[tuple[int, str], int] = {}
         self._fields_of: dict[tuple[int, str], int] = {}
         self._unanswered: list[tuple[int, str, Site]] = []
         self._unanswered_modules: list[tuple[str, str, Site]] = []
+        self._name_nodes: dict[str, int] = {}
         self._sets_pending: list[tuple[int, int, int]] = []
         self._keys_pending: list[tuple[int, int, Site]] = []
 
@@ -126,12 +140,12 @@ class Attributes(Containers):
         graph = self.graph
         kind, first = graph.kinds[item], graph.firsts[item]
         if kind in _INSTANCES:
-            if name == "__class__":
-                self.put_class(item, site.target)
-                return
             self._load_from_object(item, name, site)
         elif kind == KLASS:
+            self._load_class_fact(item, name, site.target)
             graph.flow(self.attribute(item, name), site.target)
+        elif kind == MODULE and name == "__dict__":
+            graph.put(site.target, self.namespace(item))
         elif kind == MODULE:
             graph.flow(self.program.member(first, name), site.target)
             self.missing_member(first, name, site)
@@ -151,7 +165,48 @@ class Attributes(Containers):
             else:
                 graph.flow(self.field(item, name), site.target)
 
+    def _load_class_fact(self, item: int, name: str, target: int) -> None:
+        """`C.__base__`, `C.__bases__`, `C.__mro__`, `C.__dict__`."""
+        klass = self.klass(item)
+        if name == "__dict__":
+            self.graph.put(target, self.namespace(item))
+        elif name == "__base__":
+            for node in klass.base_nodes[:1]:
+                if node >= 0:
+                    self.graph.when(node, self._put_klass, target)
+        elif name in ("__bases__", "__mro__"):
+            listed = self.made((name, item), "list")
+            self.graph.put(target, listed)
+            if name == "__mro__":
+                self.graph.put(self.slot(listed, None), item)
+            for node in klass.base_nodes:
+                if node >= 0:
+                    self.graph.when(node, self._put_klass, self.slot(listed, None))
+
+    def _put_klass(self, item: int, target: int) -> None:
+        if self.graph.kinds[item] == KLASS:
+            self.graph.put(target, item)
+
+    def namespace(self, item: int) -> int:
+        """The dict of a module's or class's own attributes."""
+        found = self.made(("__dict__", item), "dict")
+        if found not in self.namespaces:
+            self.namespaces[found] = item
+            first = self.graph.firsts[item]
+            if self.graph.kinds[item] == KLASS:
+                klass = self.classes.all[first]
+                for name, node in klass.code.names.items():
+                    if node <= NODE_MASK:
+                        self.graph.flow(klass.frame + node, self.slot(found, name))
+            elif first in self.program.modules:
+                for name in self.program.summaries[self.program.modules[first]].codes[0].names:
+                    self.graph.flow(self.program.member(first, name), self.slot(found, name))
+        return found
+
     def _load_from_object(self, item: int, name: str, site: Site) -> None:
+        if name == "__class__":
+            self.put_class(item, site.target)
+            return
         self.graph.flow(self.attribute(item, name), site.target)
         klass = self.klass(item)
         if name == CONSTRUCTOR_METHOD:
@@ -243,7 +298,7 @@ class Attributes(Containers):
     def _get_property(self, item: int, payload: tuple[int, Site]) -> None:
         receiver, site = payload
         if self.graph.kinds[item] == FUNCTION and self.graph.seconds[item][1] == "property":
-            self.call_function(item, site._replace(target=NOTHING), receiver)
+            self.call_function(item, site._replace(target=NOTHING, how="<property>"), receiver)
 
     def _load_super(self, item: int, name: str, site: Site) -> None:
         after = self.classes.all[self.graph.firsts[item]]
@@ -341,6 +396,40 @@ class Attributes(Containers):
         elif kind == OUTSIDE and first in self.program.compiled:
             self.graph.when(source, self._give_to_compiled, (first, name))
 
+    def save_named(self, item: int, payload: tuple[int, int, Site]) -> None:
+        """`setattr(item, name, source)`, the name being what a node holds: see `deferred_sets`."""
+        if self.graph.kinds[item] in (KLASS, MODULE):
+            names, source, site = payload
+            self._named_sets.setdefault((site.code, site.position), {})[item, names, source] = site
+
+    def deferred_sets(self) -> None:
+        """A name that is computed is followed where one class or module is set: where a function sets what it is given,
+        names and values of all its callers would combine.
+        """
+        for place, sets in self._named_sets.items():
+            if len({item for item, _, _ in sets}) > 1:
+                self.cuts.add((*place, "attributes of several classes are set under computed names"))
+                continue
+            for item, names, source in list(sets):
+                if (place, item, names, source) not in self._called:
+                    self._called.add((place, item, names, source))
+                    self.applied += 1
+                    self.graph.when(names, self._save_named, (item, source, sets[item, names, source]))
+
+    def _save_named(self, constant: int, payload: tuple[int, int, Site]) -> None:
+        item, source, site = payload
+        name = self.graph.firsts[constant]
+        if self.graph.kinds[constant] == CONSTANT and isinstance(name, str):
+            self.save(item, (name, self._value_beside(name, source), site))
+
+    def _value_beside(self, name: str, source: int) -> int:
+        """Of the values that `for name, value in d.items()` goes through, the node of the one under a name."""
+        held = self.graph.held(source)
+        for item in self.itemized if held else ():
+            if ("str", name) in self._slots.get(item, {}) and held <= self.graph.held(self.everything(item)):
+                return self.slot(item, name)
+        return source
+
     def _give_to_compiled(self, item: int, payload: tuple[str, str]) -> None:
         if self.graph.kinds[item] == FUNCTION:
             self.given_to_compiled.add((*payload, self.graph.firsts[item]))
@@ -355,6 +444,7 @@ class Attributes(Containers):
     def method(self, item: int, name: str, site: Site) -> bool:
         """Call a special method, looked up on the object's class; False when the class has none."""
         kind = self.graph.kinds[item]
+        site = site._replace(how=name)
         if kind == KLASS:
             meta = self.klass(item).meta
             if meta < 0:
@@ -370,6 +460,11 @@ class Attributes(Containers):
         found = self.classes.found_below(klass, name)
         if len(found) > MAX_BELOW:
             return False
+        if len(found) > 1 and name in OPERATORS:
+            # which of them runs is not known, so neither is what it makes: it is taken to be one of the same base class
+            if site.target != NOTHING:
+                self.graph.put(site.target, item)
+            site = site._replace(target=self.graph.node())
         for node in found:
             self.graph.when(node, self.call_bound, (item, site))
         return bool(found)
@@ -380,7 +475,8 @@ class Attributes(Containers):
         kind = self.graph.kinds[item]
         if kind in (OBJECT, DECLARED, KLASS):
             for name in names.split("|"):
-                if self.method(item, name, site):
+                is_guess = site.is_guess or (name in ("__len__", "__length_hint__") and "|" in names)  # numbers lack it
+                if self.method(item, name, site._replace(is_guess=is_guess)):
                     self.operated.add(site.number)
                     return
         elif kind == CONTAINER and names.startswith(("__add__", "__iadd__", "__or__", "__ior__", "__mul__")):
@@ -417,6 +513,7 @@ class Attributes(Containers):
         key, node, site = payload
         kind = self.graph.kinds[item]
         if kind == CONTAINER:
+            self.candidates.plain(site, "__getitem__")
             if item in self.factories:
                 made = site._replace(target=self.slot(item, None), positional=())
                 self.graph.when(self.factories[item], self.invoke, made)
@@ -431,6 +528,9 @@ class Attributes(Containers):
                     self.graph.when(node, self.as_key, site)
         elif kind in _INSTANCES:
             self.method(item, "__getitem__", site)
+        elif kind == OUTSIDE and self.graph.firsts[item] == "sys.modules":
+            asked = site._replace(positional=(self.name_node(key),)) if isinstance(key, str) else site
+            self.invoke(self.graph.object(OUTSIDE, "sys.modules.get"), asked.silent())
         elif kind == KLASS and not self.method(item, "__getitem__", site):
             klass = self.klass(item)
             if self.classes.finds(klass, "__class_getitem__"):
@@ -453,13 +553,21 @@ class Attributes(Containers):
         """A key of which no constant is known may be any."""
         pending, self._keys_pending = self._keys_pending, []
         for item, node, site in pending:
-            if any(self.graph.kinds[held] == CONSTANT for held in self.graph.held(node)):
+            held = self.graph.held(node)
+            if any(self.graph.kinds[one] == CONSTANT for one in held):
                 continue
-            self.apply_flow(self.everything(item), site.target)
+            if held and all(self._is_class(one) for one in held):  # no text equals a class
+                self.apply_flow(self.slot(item, None), site.target)
+            else:
+                self.apply_flow(self.everything(item), site.target)
         sets, self._sets_pending = self._sets_pending, []
         for item, node, value in sets:
             if all(self._is_vague(held) for held in self.graph.held(node)):
                 self.apply_flow(value, self.slot(item, None))
+
+    def _is_class(self, item: int) -> bool:
+        kind, first = self.graph.kinds[item], self.graph.firsts[item]
+        return kind == KLASS or (kind == OUTSIDE_OBJECT and first == "builtins.type")
 
     def _is_vague(self, item: int) -> bool:
         """Whether a key may be any: it is no constant, or only its beginning is known."""
@@ -472,6 +580,12 @@ class Attributes(Containers):
         if kind == CONTAINER:
             if value == NOTHING:
                 return
+            if item in self.namespaces:
+                owner = self.namespaces[item]
+                if isinstance(key, str):
+                    self.save(owner, (key, value, site.silent()))
+                elif node != NOTHING:
+                    self.save_named(owner, (node, value, site))
             if key is not None or node == NOTHING:
                 self.graph.flow(value, self.slot(item, key))
             else:
@@ -491,6 +605,7 @@ class Attributes(Containers):
         site, is_async = payload
         kind = self.graph.kinds[item]
         if kind == CONTAINER:
+            self.candidates.plain(site, "__getitem__")
             self.elements(item, site.target)
         elif kind == RUNNING:
             self._yielded(item, site)
@@ -527,6 +642,7 @@ class Attributes(Containers):
         """One of the targets of `a, b = item`; the index is None behind a starred target."""
         index, site = payload
         if self.graph.kinds[item] == CONTAINER and self.graph.seconds[item] != "dict":
+            self.candidates.plain(site, "__getitem__")
             if index is None:
                 self.graph.flow(self.everything(item), site.target)
             else:
@@ -572,9 +688,18 @@ class Attributes(Containers):
         for item, name, site in pending:
             if not self.graph.held(self.attribute(item, name)) and not self.classes.finds(self.klass(item), name):
                 self.applied += 1
-                self.method(item, "__getattr__", site)
+                self.method(item, "__getattr__", site._replace(positional=(self.name_node(name),)))
         modules, self._unanswered_modules = self._unanswered_modules, []
         for module, name, site in modules:
             if not self.program.has_member(module, name):
                 self.applied += 1
-                self.graph.when(self.program.member(module, "__getattr__"), self.invoke, site)
+                asked = site._replace(positional=(self.name_node(name),))
+                self.graph.when(self.program.member(module, "__getattr__"), self.invoke, asked)
+
+    def name_node(self, name: str) -> int:
+        """A node that holds a name as a text."""
+        node = self._name_nodes.get(name)
+        if node is None:
+            node = self._name_nodes[name] = self.graph.node()
+            self.graph.put(node, self.graph.object(CONSTANT, name, "str"))
+        return node

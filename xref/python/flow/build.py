@@ -169,7 +169,7 @@ class Builder(Expressions):
 
     def _store_attribute(self, target: ast.Attribute, value: int) -> None:
         base = self.value(target.value)
-        self.code.add(SETATTR, base, target.attr, value, self.place(target))
+        self.code.add(SETATTR, base, target.attr, value, self.place(target), NOTHING)
         path = dotted_path(target)
         self.code.kill_part(f".{target.attr}.")
         if path and value != NOTHING and self.code.env is not None:
@@ -200,7 +200,13 @@ class Builder(Expressions):
         self.store(node.target, both)
 
     def _return(self, node: ast.Return) -> None:
-        self.code.copy(self.stored(node.value), self.code.result)
+        value = self.stored(node.value)
+        if self.code.absent and value != NOTHING:
+            made = self.code.node()
+            self.code.copy(value, made)
+            self.code.without.append((self.code.absent, made))
+        else:
+            self.code.copy(value, self.code.result)
         if isinstance(node.value, ast.Name) and node.value.id == "NotImplemented":
             self.code.declines = True
         self.code.env = None
@@ -247,12 +253,22 @@ class Builder(Expressions):
         self.condition(node.test)
         before = self._snapshot()
         self.narrow(node.test, True)
+        absent, self.code.absent = self.code.absent, self._absent(node.test) or self.code.absent
         self.block(node.body)
+        self.code.absent = absent
         after = self.code.env
         self.code.env = before
         self.narrow(node.test, False)
         self.block(node.orelse)
         self.code.merge([after, self.code.env])
+
+    def _absent(self, test: ast.expr) -> str:
+        """The parameter that is None where `parameter is None` holds; "" for other tests."""
+        if not (isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is) and isinstance(test.left, ast.Name)):
+            return ""
+        other, name = test.comparators[0], test.left.id
+        is_none = isinstance(other, ast.Constant) and other.value is None
+        return name if is_none and len(self.code.versions.get(name, ())) == 1 else ""
 
     def _loop(self, node: ast.For | ast.AsyncFor | ast.While, head: Callable[[], None]) -> None:
         code = self.code
@@ -430,6 +446,7 @@ class Builder(Expressions):
         self.code = outer
         returns = annotated(outer, node.returns or documented.result, self.value)
         self.code = inner
+        self.expect(outer, node.returns, inner.result)
         if returns != NOTHING:
             inner.returns = returns
         self.block(node.body)

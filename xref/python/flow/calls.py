@@ -21,6 +21,10 @@ class Site(NamedTuple):
     doubled: tuple[int, ...] = ()
     callee: int = NOTHING
     is_decoration: bool = False
+    how: str = ""
+    """The special method that is called, where no parentheses show a call."""
+    is_guess: bool = False
+    """What runs here only runs if something else does not, and we do not know that."""
 
     def silent(self) -> Site:
         """The same call, without a report."""

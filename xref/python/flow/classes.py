@@ -206,13 +206,14 @@ class Classes:
         known = self._below.get((klass.number, name))
         if known is not None and known[0] == self._changes:
             return known[1]
-        own = self._first(klass, name)
-        found = {node for below in self.below(klass) if (node := self._first(below, name)) is not None and node != own}
+        own = self.first(klass, name)
+        found = {node for below in self.below(klass) if (node := self.first(below, name)) is not None and node != own}
         result = sorted(found)
         self._below[klass.number, name] = (self._changes, result)
         return result
 
-    def _first(self, klass: Klass, name: str) -> int | None:
+    def first(self, klass: Klass, name: str) -> int | None:
+        """The node of an attribute where the class finds it; None when neither it nor one above it has it."""
         for at in self.order(klass):
             own = self.own(self.all[at], name)
             if own is not None:

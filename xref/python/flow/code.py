@@ -16,6 +16,7 @@ from xref.python.flow.summary import (
     FILTER,
     FUNC,
     LEVEL_BITS,
+    NAMED,
     NODE_MASK,
     NOTHING,
     PRODUCING,
@@ -53,6 +54,10 @@ class CodeBuilder:
         self.is_decorated = False
         self.returns = NOTHING
         self.declines = False
+        self.absent = ""
+        """The parameter that is None where the statements now stand."""
+        self.without: list[tuple[str, int]] = []
+        """Parameters and what is returned where one of them is None."""
         self.children: list[CodeBuilder] = []
         self.captured: set[str] = set()
         if outer is not None:
@@ -157,6 +162,7 @@ class CodeBuilder:
             else:
                 for version in self.versions.get(name, ()):
                     self.copy(version, cell)
+        without = self._results_without()
         passes, attributes = self._passes() if self.kind in ("function", "lambda") else ((), ())
         size = len(self.constraints) + sum(child.size for child in self.children)
         self.size = size
@@ -164,7 +170,7 @@ class CodeBuilder:
             self.kind, suffix, self.outer.number if self.outer else NOTHING, self.nodes, self.parameters, self.result,
             self.yields, self.is_async, names, tuple(dict.fromkeys(self.copies)), tuple(self.constraints), passes,
             attributes, size <= MAX_CLONED_SIZE and self._is_cloned(), self.returns, size, self.is_decorated,
-            self.declines,
+            self.declines, without,
         )  # fmt: skip
 
     size: int = 0
@@ -209,8 +215,17 @@ class CodeBuilder:
                 self.copy(node, self.result)
         return passes, tuple(attributes.values())
 
+    def _results_without(self) -> tuple[tuple[int, int], ...]:
+        numbers = {name: number for number, (name, _) in enumerate(self.parameters.positional)}
+        for name, node in self.without:
+            if name not in numbers:
+                self.copy(node, self.result)
+        return tuple((numbers[name], node) for name, node in self.without if name in numbers)
+
     def _is_cloned(self) -> bool:
-        """What is returned depends on the arguments: a closure over them, or the result of calling one."""
+        """What is returned depends on the arguments: a closure over them, the result of calling one, an attribute that
+        one names.
+        """
         if self.kind not in ("function", "lambda") or not self.parameters.positional:
             return False
         sources = self._sources(self.result)
@@ -218,6 +233,8 @@ class CodeBuilder:
         own_names = {name for name, _ in self.parameters.positional}
         for row in self.constraints:
             if row[0] == CALL and row[1] in sources and row[2] >> LEVEL_BITS == 0 and self._sources(row[2]) & own:
+                return True
+            if row[0] == NAMED and row[1] in sources and row[3] >> LEVEL_BITS == 0 and self._sources(row[3]) & own:
                 return True
         closures = [child for child in self.children if child.kind != "module"]
         makes = any(row[0] in (FUNC, CLASS) for row in self.constraints)

@@ -7,18 +7,20 @@ from collections.abc import Callable
 from typing import Any
 
 from xref.python.context import FileContext
-from xref.python.flow.annotations import annotated
+from xref.python.flow.annotations import annotated, callable_type, expected, limits
 from xref.python.flow.code import CodeBuilder, dotted_path, outward
 from xref.python.flow.summary import (
     ATTR,
     AWAIT,
     CALL,
     CONST,
+    EXPECT,
     FILTER,
     FUNC,
     GLOBAL,
     INSTANCE,
     ITER,
+    LEVEL_BITS,
     NAMED,
     NEW,
     NODE_MASK,
@@ -73,7 +75,7 @@ class Expressions:
 
     def stored(self, node: ast.expr | None) -> int:
         """Like `value`, with a node for a constant that may be a key or the name of an attribute."""
-        constant = _constant(node)
+        constant = self._constant(node)
         if constant is None:
             return self.value(node)
         if isinstance(constant, tuple):
@@ -91,10 +93,54 @@ class Expressions:
         line: int = node.lineno  # type: ignore[attr-defined]
         return pack(line, self.context.source.column(line, node.col_offset))  # type: ignore[attr-defined]
 
+    def _constant(self, node: ast.expr | None) -> str | int | tuple[str] | None:
+        """A constant, or what a text is known to begin with; `__name__` is the module's name."""
+        if isinstance(node, (ast.JoinedStr, ast.BinOp, ast.Name)):
+            text, complete = self._text(node)
+            if not text or len(text) > _LONGEST_CONSTANT:
+                return None
+            return text if complete else (text,)
+        if isinstance(node, ast.Constant) and not isinstance(node.value, bool):
+            if isinstance(node.value, str) and len(node.value) <= _LONGEST_CONSTANT:
+                return node.value
+            if isinstance(node.value, int):
+                return node.value
+        return None
+
+    def _text(self, node: ast.expr) -> tuple[str, bool]:
+        """How a text begins, and whether that is all of it."""
+        if isinstance(node, ast.Name):
+            return (self.context.file.module, True) if self._is_module_name(node) else ("", False)
+        if isinstance(node, ast.Constant):
+            return (node.value, True) if isinstance(node.value, str) else ("", False)
+        if isinstance(node, ast.FormattedValue) and node.conversion == -1 and node.format_spec is None:
+            return self._text(node.value)
+        parts: list[ast.expr] = []
+        if isinstance(node, ast.JoinedStr):
+            parts = node.values
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            parts = [node.left, node.right]
+        if not parts:
+            return literal_prefix(node), False
+        whole = ""
+        for part in parts:
+            text, complete = self._text(part)
+            whole += text
+            if not complete:
+                return whole, False
+        return whole, True
+
     # names
 
     def _name(self, node: ast.Name) -> int:
+        if self._is_module_name(node):
+            target = self.code.node()
+            self.code.add(CONST, target, self.context.file.module)
+            return target
         return self.load(node.id)
+
+    def _is_module_name(self, node: ast.Name) -> bool:
+        return node.id == "__name__" and not self.code.binds(node.id) and not self.root.binds(node.id)
 
     def load(self, name: str) -> int:
         """The node of a name as seen here."""
@@ -209,7 +255,8 @@ class Expressions:
         base = self.value(node.args[0])
         if func.id == "setattr":
             if len(node.args) > 2:
-                self.code.add(SETATTR, base, name, self.stored(node.args[2]), self.place(func))
+                computed = NOTHING if name is not None else self.stored(node.args[1])
+                self.code.add(SETATTR, base, name, self.stored(node.args[2]), self.place(func), computed)
             return target
         if name is not None:
             self.code.add(ATTR, target, base, name, self.place(func))
@@ -278,16 +325,22 @@ class Expressions:
         assert outer is not None
 
         def make(arg: ast.arg, wrap: str = "") -> int:
-            node = inner.node()
-            inner.assign(arg.arg, node)
+            node = given = inner.node()
             annotation = arg.annotation or (documented or {}).get(arg.arg)
-            if annotation is not None:
+            if annotation is not None and not wrap:
                 self.code = outer
                 found = annotated(outer, annotation, self.value)
+                allowed = limits(annotation)
+                classes = [self.value(one) for one in allowed or ()]
                 self.code = inner
-                if found != NOTHING and not wrap:
-                    inner.copy(outward(1, found) if found <= NODE_MASK else found + (1 << 20), node)
-            return node
+                if allowed and NOTHING not in classes:
+                    node = inner.node()
+                    inner.add(FILTER, node, given, tuple(map(_from_outside, classes)), True)
+                if found != NOTHING:
+                    inner.copy(_from_outside(found), node)
+                self.expect(outer, arg.annotation, node)
+            inner.assign(arg.arg, node)
+            return given
 
         listed = [*args.posonlyargs, *args.args]
         positional = tuple((arg.arg, make(arg)) for arg in listed)
@@ -328,6 +381,9 @@ class Expressions:
             path = dotted_path(node)
             if path in env:
                 return env[path]
+        listed = callable_type(node)
+        if listed is not None:
+            return self._callable(listed)
         base = self.value(node.value)
         target = self.code.node()
         if isinstance(node.slice, ast.Slice):
@@ -363,10 +419,32 @@ class Expressions:
                 known = False
                 items.append((None, self._elements(element.value)))
                 continue
-            value = self.value(element)
+            value = self._listed(element)
             if value != NOTHING:
                 items.append((number if known and not isinstance(node, ast.Set) else None, value))
         return self._container("set" if isinstance(node, ast.Set) else "list", items)
+
+    def _listed(self, node: ast.expr) -> int:
+        """An element of a display: a text that may be a name counts."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
+            return self.stored(node)
+        return self.value(node)
+
+    def _callable(self, listed: list[ast.expr]) -> int:
+        """`Callable[[A, B], R]`: what holds the objects that such a function is given."""
+        nodes = [annotated(self.code, one, self.value) for one in listed]
+        items = [(at, node if node != NOTHING else self.code.node()) for at, node in enumerate(nodes)]
+        return self._container("callable", items)
+
+    def expect(self, outer: CodeBuilder, annotation: ast.expr | None, node: int) -> None:
+        """A parameter or result of the current code is annotated: functions there are called as the type says."""
+        inner = self.code
+        self.code = outer
+        found = [self.value(one) for one in expected(annotation)]
+        self.code = inner
+        for source in found:
+            if source != NOTHING:
+                inner.add(EXPECT, node, outward(1, source) if source <= NODE_MASK else source + (1 << 20))
 
     def _container(self, kind: str, items: list[Any]) -> int:
         target = self.code.node()
@@ -387,7 +465,7 @@ class Expressions:
             constant = index_key(key)
             if constant is None:
                 self.value(key)
-            value = self.value(item)
+            value = self._listed(item)
             if value != NOTHING:
                 items.append((constant, value))
         plain = [item for item in items if item[0] != "**"]
@@ -597,18 +675,6 @@ class Expressions:
         return NOTHING
 
 
-def _constant(node: ast.expr | None) -> str | int | tuple[str] | None:
-    if isinstance(node, (ast.JoinedStr, ast.BinOp)):
-        prefix = literal_prefix(node)
-        return (prefix,) if prefix and len(prefix) <= _LONGEST_CONSTANT else None
-    if isinstance(node, ast.Constant) and not isinstance(node.value, bool):
-        if isinstance(node.value, str) and len(node.value) <= _LONGEST_CONSTANT:
-            return node.value
-        if isinstance(node.value, int):
-            return node.value
-    return None
-
-
 def index_key(node: ast.expr) -> str | int | float | bool | None:
     """The constant that indexes a container; None when it is not known."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
@@ -617,6 +683,11 @@ def index_key(node: ast.expr) -> str | int | float | bool | None:
     if isinstance(node, ast.Constant) and isinstance(node.value, (str, int, float)):
         return node.value
     return None
+
+
+def _from_outside(node: int) -> int:
+    """A node as the code within the one that knows it writes it."""
+    return outward(1, node) if node <= NODE_MASK else node + (1 << LEVEL_BITS)
 
 
 def _integer(node: ast.expr | None) -> int | None:

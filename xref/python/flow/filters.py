@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xref.python.flow.attributes import Attributes
+from xref.python.flow.classes import Klass
 from xref.python.flow.graph import BOUND, CONSTANT, CONTAINER, DECLARED, FUNCTION, KLASS, MODULE, OBJECT, OUTSIDE
 from xref.python.flow.summary import NOTHING
 
@@ -16,6 +17,7 @@ _CONTAINERS = {
 """Kinds of containers -> names of classes of the standard library whose objects they may be."""
 _FUNCTIONS = ("Callable", "FunctionType", "LambdaType", "MethodType")
 _NUMBERS = {"str": ("str",), "int": ("int", "Number", "Integral", "Real"), "float": ("float", "Number", "Real")}
+_TEXT_AND_NUMBERS = frozenset({"builtins.int", "builtins.str", "builtins.bool", "builtins.float", "builtins.bytes"})
 _STANDARD = ("builtins.", "typing.", "collections.", "types.", "numbers.")
 
 
@@ -73,6 +75,14 @@ class Filters(Attributes):
             return number in self.containers_of_objects.values()
         return False if kind in (FUNCTION, BOUND, CONSTANT, MODULE) else None
 
+    def _has_below(self, klass: Klass, name: str) -> bool:
+        """Whether a class below derives from the builtin class of that name."""
+        key = (klass.number, name)
+        if key not in self._builtin_below:
+            found = (base for below in self.classes.below(klass) for base in below.outside)
+            self._builtin_below[key] = any(base == f"builtins.{name}" for base in found)
+        return self._builtin_below[key]
+
     def _is_of_library(self, item: int, dotted: str) -> bool | None:
         graph = self.graph
         kind, name = graph.kinds[item], dotted.rpartition(".")[2]
@@ -83,6 +93,8 @@ class Filters(Attributes):
             }
             if name in outside or name == "object":
                 return True
+            if dotted in _TEXT_AND_NUMBERS:
+                return None if kind == DECLARED and self._has_below(klass, name) else False
             return None if kind == DECLARED or outside or name[:1].isupper() else False
         if not dotted.startswith(_STANDARD):
             return None

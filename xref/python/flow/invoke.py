@@ -9,6 +9,7 @@ from xref.python.flow.calls import Site
 from xref.python.flow.classes import Klass
 from xref.python.flow.graph import (
     BOUND,
+    CONSTANT,
     CONSTRUCTOR,
     CONTAINER,
     DECLARED,
@@ -51,6 +52,7 @@ class Invoker(Attributes):
         elif kind == BOUND:
             receiver = self.graph.seconds[item]
             if self.graph.kinds[first] == FUNCTION:
+                self.bound_calls.setdefault((site.code, site.position), set()).add((self.graph.firsts[first], receiver))
                 self.call_function(first, site, receiver)
             else:
                 self.invoke(first, site)
@@ -77,15 +79,6 @@ class Invoker(Attributes):
             self.emit_outside(site, first)
             outside_call(self, first, site)
 
-    def _complete(self, partial: Site, site: Site) -> None:
-        """What `functools.partial` made is called: the arguments of both calls count."""
-        merged = site._replace(
-            positional=(*partial.positional[1:], *site.positional), keywords=(*partial.keywords, *site.keywords),
-            starred=(*partial.starred, *site.starred), doubled=(*partial.doubled, *site.doubled),
-        )  # fmt: skip
-        if partial.positional and partial.positional[0] != NOTHING:
-            self.graph.when(partial.positional[0], self.invoke, merged)
-
     def call_bound(self, item: int, payload: tuple[int, Site]) -> None:
         """A method, as found on the class, is called on a receiver."""
         receiver, site = payload
@@ -110,6 +103,8 @@ class Invoker(Attributes):
 
     def call_function(self, item: int, site: Site, receiver: int | None) -> None:
         """Run a function at a site, its first argument being `receiver` unless that is None."""
+        owner = self._below(item, receiver)
+        found, receiver = receiver, receiver if owner is None else self.graph.object(DECLARED, owner)
         key = (item, receiver, site.number, site.target, site.position)
         if key in self._called:
             return
@@ -120,10 +115,7 @@ class Invoker(Attributes):
         code = self.program.places[code_number].code
         if code.declines:
             self.declined.add(site.number)
-        if receiver is not None and site.position and self.graph.kinds[receiver] == DECLARED:
-            self._dispatch(site, code_number, self.graph.firsts[receiver], frames)
-        else:
-            self.emit(site, code_number)
+        self._report(site, code_number, found, owner is not None)
         base = self.frame(code_number, frames, site.number if site.positional or site.keywords else 0)
         given = self._bind(code, code_number, base, site, receiver)
         if site.target == NOTHING:
@@ -132,11 +124,14 @@ class Invoker(Attributes):
             self.graph.put(site.target, self.graph.object(RUNNING, code_number, base))
             return
         self.graph.flow(base + code.result, site.target)
+        for number, node in code.without:
+            if not any(self._is_constant(source) for source in given.get(number, ())):
+                self.graph.flow(base + node, site.target)
         for number in code.passes:
             for source in given.get(number, ()):
                 self.graph.flow(source, site.target)
-            if number == 0 and receiver is not None:
-                self.graph.put(site.target, receiver)
+            if number == 0 and found is not None:
+                self.graph.put(site.target, found)
         for number, name in code.passed_attributes:
             payload = (name, site.silent())
             for source in given.get(number, ()):
@@ -144,14 +139,29 @@ class Invoker(Attributes):
             if number == 0 and receiver is not None:
                 self.load(receiver, payload)
 
-    def _dispatch(self, site: Site, code_number: int, number: int, frames: tuple[int, ...]) -> None:
-        """Report a method that runs on an object of the class `number` or of one below it."""
-        owner = self.classes.by_frame.get(frames[0])
-        if owner is None or owner in self.classes.order(self.classes.all[number]):
-            self.emit(site, code_number)
-            self.dispatches.add((site.code, site.position, number, code_number))
+    def _is_constant(self, node: int) -> bool:
+        """Whether the node holds nothing but constants: a text or a number is not None."""
+        held = self.graph.held(node)
+        return bool(held) and all(self.graph.kinds[item] == CONSTANT for item in held)
+
+    def _below(self, item: int, receiver: int | None) -> int | None:
+        """The class of a method that only classes below the receiver's known one have; None for any other function."""
+        if receiver is None or self.graph.kinds[receiver] != DECLARED:
+            return None
+        owner = self.classes.by_frame.get(self.graph.seconds[item][0][0])
+        known = self.graph.firsts[receiver]
+        return owner if owner is not None and owner not in self.classes.order(self.classes.all[known]) else None
+
+    def _report(self, site: Site, code_number: int, receiver: int | None, below: bool) -> None:
+        """Report a function that runs, or may run, at the site; `below`: see `_below`."""
+        if not site.position:
+            return
+        if receiver is not None and not below and self.graph.kinds[receiver] == DECLARED:
+            self.dispatches.add((site.code, site.position, self.graph.firsts[receiver], code_number, site.how))
+        if receiver is not None and (below or site.how or site.is_guess):
+            self.candidates.add(site, code_number, receiver, below)
         else:
-            self.virtual_edges.add((site.code, site.position, code_number, number))
+            self.emit(site, code_number)
 
     def frame(self, code_number: int, around: tuple[int, ...], site: int) -> int:
         """The frame that a function runs in."""
@@ -183,7 +193,7 @@ class Invoker(Attributes):
                     graph.flow(node, self.slot(rest, at - count))
             at += 1
         for node in site.starred:
-            graph.when(node, self._spread, (code, base, at, rest))
+            graph.when(node, self._spread, (code, base, at, rest, site))
             for number in range(at, count):
                 if number in code.passes or any(number == n for n, _ in code.passed_attributes):
                     given[number] = (*given.get(number, ()), base + positional[number][1])
@@ -225,14 +235,24 @@ class Invoker(Attributes):
             elif words is not None:
                 self.graph.flow(source, self.slot(words, name))
         for source in site.doubled:
-            self.graph.when(source, self._spread_words, (by_name, base, words))
+            self.graph.when(source, self._spread_words, (by_name, base, words, site))
             for name, number in numbers.items():
                 if number not in given and number in code.passes:
                     given[number] = (base + by_name[name],)
 
-    def _spread(self, item: int, payload: tuple[Code, int, int, int | None]) -> None:
+    def _spread(self, item: int, payload: tuple[Code, int, int, int | None, Site]) -> None:
         """`f(*item)`, from the parameter number `at` on."""
-        code, base, at, rest = payload
+        code, base, at, rest, site = payload
+        if self.graph.kinds[item] in (OBJECT, DECLARED):
+            elements = self.graph.node()
+            asked = site._replace(positional=(), keywords=(), starred=(), doubled=(), target=elements)
+            self.iterate(item, (asked, False))
+            self.operate(item, ("__len__|__length_hint__", asked._replace(target=self.graph.node())))
+            for _, node in code.parameters.positional[at:]:
+                self.graph.flow(elements, base + node)
+            if rest is not None:
+                self.graph.flow(elements, self.slot(rest, None))
+            return
         if self.graph.kinds[item] == RUNNING:
             at_yields = self.program.places[self.graph.firsts[item]].code.yields
             for _, node in code.parameters.positional[at:]:
@@ -252,9 +272,16 @@ class Invoker(Attributes):
             else:
                 self.graph.flow(self.everything(item), self.slot(rest, None))
 
-    def _spread_words(self, item: int, payload: tuple[dict[str, int], int, int | None]) -> None:
+    def _spread_words(self, item: int, payload: tuple[dict[str, int], int, int | None, Site]) -> None:
         """`f(**item)`."""
-        by_name, base, words = payload
+        by_name, base, words, site = payload
+        if self.graph.kinds[item] in (OBJECT, DECLARED):
+            values = self.mapped(item, site)
+            for node in by_name.values():
+                self.graph.flow(values, base + node)
+            if words is not None:
+                self.graph.flow(values, self.slot(words, None))
+            return
         if self.graph.kinds[item] != CONTAINER:
             return
         for name, node in by_name.items():
@@ -262,6 +289,20 @@ class Invoker(Attributes):
             self.graph.flow(self.slot(item, None), base + node)
         if words is not None and words != item:
             self.share(item, words)
+
+    def mapped(self, item: int, site: Site) -> int:
+        """The node of the values of an object that is read as a mapping: by `keys` and `__getitem__`."""
+        asked = site._replace(positional=(), keywords=(), starred=(), doubled=(), target=self.graph.node())
+        values = self.graph.node()
+        self.method(item, "keys", asked)
+        self.method(item, "__getitem__", asked._replace(target=values))
+        return values
+
+    def expect(self, item: int, node: int) -> None:
+        """A node is annotated with what `item` stands for: functions there are called as a callable type says."""
+        if self.graph.kinds[item] == CONTAINER and self.graph.seconds[item] == "callable":
+            given = tuple(self.slot(item, number) for number in range(len(self._slots.get(item, ()))))
+            self.graph.when(node, self.invoke, Site(-2 - item, 0, 0, self.graph.node(), given))
 
     # functions of the FFI
 
@@ -306,7 +347,8 @@ class Invoker(Attributes):
                 self._called.add((item, site.number, key))
                 self.graph.when(self.everything(item), self._hand_over, payload)
         elif kind in (OBJECT, DECLARED):
-            self.method(item, "asobject", site._replace(positional=(), keywords=(), target=self.graph.node()))
+            asked = site._replace(positional=(), keywords=(), target=self.graph.node(), is_guess=True)
+            self.method(item, "asobject", asked)
             if reaches:
                 self.reached.add((site.code, site.position, self.graph.firsts[item], key))
 

@@ -12,6 +12,7 @@ from xref.python.flow.graph import (
     CONSTANT,
     DECLARED,
     FUNCTION,
+    METHOD_OF_CONTAINER,
     OBJECT,
     OUTSIDE_OBJECT,
     PARTIAL,
@@ -141,12 +142,15 @@ def _dict(solver: Invoker, _dotted: str, site: Site) -> None:
         solver.graph.flow(node, solver.slot(result, name))
     for node in (*site.positional[:1], *site.doubled):
         if node != NOTHING:
-            solver.graph.when(node, _dict_from, (solver, result))
+            solver.graph.when(node, _dict_from, (solver, result, site))
 
 
-def _dict_from(item: int, payload: tuple[Invoker, int]) -> None:
+def _dict_from(item: int, payload: tuple[Invoker, int, Site]) -> None:
     """The items of a dict, or of a sequence of pairs."""
-    solver, result = payload
+    solver, result, site = payload
+    if solver.graph.kinds[item] in (OBJECT, DECLARED):
+        solver.graph.flow(solver.mapped(item, site), solver.slot(result, None))
+        return
     if solver.graph.kinds[item] != 6:
         return
     if solver.graph.seconds[item] == "dict":
@@ -216,13 +220,17 @@ def _iterates(solver: Invoker, dotted: str, site: Site) -> None:
             solver.graph.when(elements, solver.operate, ("__bool__|__len__", asked))
 
 
-def _asks(names: str) -> Model:
-    """A builtin that asks an object's own method, such as len."""
+def _asks(names: str, *, gives: bool = False) -> Model:
+    """A builtin that asks an object's own method, such as len; `gives`: its result is the method's, not a number or
+    text in any case.
+    """
 
     def ask(solver: Invoker, _dotted: str, site: Site) -> None:
         node = _argument(site, 0)
         if node != NOTHING:
             inner = site._replace(positional=site.positional[1:], keywords=())
+            if not gives:
+                inner = inner._replace(target=solver.graph.node())
             solver.graph.when(node, solver.operate, (names, inner))
 
     return ask
@@ -272,6 +280,8 @@ def _with_form(item: int, payload: tuple[Invoker, str, int]) -> None:
 
 
 def _type(solver: Invoker, _dotted: str, site: Site) -> None:
+    if len(site.positional) == 1:
+        solver.graph.put(site.target, solver.graph.object(OUTSIDE_OBJECT, "builtins.type"))
     if len(site.positional) == 1 and site.positional[0] != NOTHING:
         solver.graph.when(site.positional[0], _type_of, (solver, site.target))
 
@@ -305,6 +315,36 @@ def _import_named(item: int, payload: tuple[Invoker, Site]) -> None:
         found = solver.program.module(one)
         if found is not None:
             solver.graph.put(site.target, found)
+
+
+def _globals(solver: Invoker, _dotted: str, site: Site) -> None:
+    """The dict of the module that the call stands in."""
+    module = solver.program.module(solver.program.summaries[solver.program.places[site.code].file].module)
+    if module is not None:
+        solver.graph.put(site.target, solver.namespace(module))
+
+
+def _vars(solver: Invoker, _dotted: str, site: Site) -> None:
+    """vars(x): `x.__dict__`."""
+    for node in site.positional[:1]:
+        if node != NOTHING:
+            solver.graph.when(node, solver.load, ("__dict__", site))
+
+
+def _weak_reference(solver: Invoker, _dotted: str, site: Site) -> None:
+    """weakref.ref(x): a function that gives back x."""
+    node = _argument(site, 0)
+    if node != NOTHING:
+        holder = solver.made((site.target, "weakref"), "list")
+        solver.graph.flow(node, solver.slot(holder, 0))
+        solver.graph.put(site.target, solver.graph.object(METHOD_OF_CONTAINER, holder, _REFERENT))
+
+
+def _referent(solver: Invoker, item: int, site: Site) -> None:
+    solver.graph.flow(solver.slot(item, 0), site.target)
+
+
+_REFERENT = "<referent>"
 
 
 def _dir(solver: Invoker, _dotted: str, site: Site) -> None:
@@ -341,10 +381,13 @@ OUTSIDE_CALLS: dict[str, Model] = {
     **dict.fromkeys(("builtins.sum", "builtins.any", "builtins.all"), _iterates),
     "builtins.len": _asks("__len__"), "builtins.str": _asks("__str__|__repr__"), "builtins.repr": _asks("__repr__"),
     "builtins.bool": _asks("__bool__|__len__"), "builtins.int": _asks("__int__|__index__"),
-    "builtins.float": _asks("__float__"), "builtins.abs": _asks("__abs__"), "builtins.hash": _asks("__hash__"),
-    "builtins.round": _asks("__round__"), "builtins.format": _asks("__format__|__str__|__repr__"),
-    "builtins.divmod": _asks("__divmod__"), "builtins.dir": _dir, "builtins.print": _print,
-    "functools.partial": _partial,
+    "builtins.float": _asks("__float__"), "builtins.hash": _asks("__hash__"),
+    "builtins.abs": _asks("__abs__", gives=True),
+    "builtins.round": _asks("__round__", gives=True), "builtins.format": _asks("__format__|__str__|__repr__"),
+    "builtins.divmod": _asks("__divmod__", gives=True), "builtins.dir": _dir, "builtins.print": _print,
+    "functools.partial": _partial, "builtins.globals": _globals,
+    "builtins.vars": _vars, "weakref.ref": _weak_reference, "weakref.proxy": _same, "sys.modules.get": _import_module,
+    **dict.fromkeys(("weakref.WeakKeyDictionary", "weakref.WeakValueDictionary"), _dict),
     "builtins.property": _form("property"),
     "builtins.staticmethod": _form("static"),
     "builtins.classmethod": _form("class"),
@@ -387,7 +430,7 @@ def _extend(solver: Invoker, item: int, site: Site) -> None:
 def _extend_from(item: int, payload: tuple[Invoker, int, Site]) -> None:
     solver, target, site = payload
     if solver.graph.seconds[target] == "dict":
-        _dict_from(item, (solver, target))
+        _dict_from(item, (solver, target, site))
     else:
         star = solver.slot(target, None)
         solver.iterate(item, (site._replace(target=star, positional=(), keywords=()), False))
@@ -429,6 +472,7 @@ def _keys(solver: Invoker, item: int, site: Site) -> None:
 
 
 def _items(solver: Invoker, item: int, site: Site) -> None:
+    solver.itemized[item] = None
     pair = solver.made((item, "item"), "list")
     result = solver.made((item, "items"), "list")
     solver.graph.flow(solver.keys(item), solver.slot(pair, 0))
@@ -458,5 +502,5 @@ CONTAINER_METHODS: dict[str, Callable[[Invoker, int, Site], None]] = {
     "append": _store(0), "appendleft": _store(0), "insert": _store(1), "extend": _extend, "update": _extend,
     "get": _take, "pop": _take, "popleft": _take, "setdefault": _set_default, "values": _values, "keys": _keys,
     "items": _items, "copy": _itself, "union": _itself, "sort": _sort, "add": _add,
-    **dict.fromkeys(("discard", "index", "remove", "count"), _seek),
+    _REFERENT: _referent, **dict.fromkeys(("discard", "index", "remove", "count"), _seek),
 }  # fmt: skip

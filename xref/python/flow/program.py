@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from xref.python.flow.graph import FOREIGN, MODULE, OUTSIDE, Graph
-from xref.python.flow.summary import CALL, FUNC, NODE_MASK, Code, Summary
+from xref.python.flow.summary import CALL, CONST, FUNC, NODE_MASK, SETATTR, Code, Summary
 
 _BUILTINS = frozenset(dir(builtins))
 _DEPTH = 30
@@ -19,6 +19,19 @@ class Place(NamedTuple):
     file: int
     number: int
     code: Code
+
+
+def _set_later(code: Code, made: set[int]) -> set[str]:
+    """Names under which code sets what a call made: `C.name = property(f)`, `setattr(C, name, property(f))`."""
+    names: set[str] = set()
+    computed = False
+    for row in code.constraints:
+        if row[0] == SETATTR and row[3] in made:
+            computed = computed or row[2] is None
+            names.update([row[2]] if row[2] is not None else [])
+    if computed:
+        names.update(row[2] for row in code.constraints if row[0] == CONST and isinstance(row[2], str))
+    return names
 
 
 class Program:
@@ -52,9 +65,10 @@ class Program:
         self.modules[module] = file
         for number, code in enumerate(summary.codes):
             self.places.append(Place(file, number, code))
+            made = {row[1] for row in code.constraints if row[0] == CALL}
             if code.kind == "class":  # `name = property(f)`, or a call that makes one
-                made = {row[1] for row in code.constraints if row[0] == CALL}
                 self.property_names.update(name for name, node in code.names.items() if node in made)
+            self.property_names.update(_set_later(code, made))
             for row in code.constraints:
                 if row[0] == FUNC and row[4] == "property":
                     self.property_names.add(summary.codes[row[2]].suffix.rpartition(".")[2].partition("#")[0])

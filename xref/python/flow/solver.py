@@ -31,6 +31,8 @@ from xref.python.flow.summary import LEVEL_BITS, NODE_MASK, NOTHING, Summary
 
 MAX_CLONES = 600
 """Call sites for which one function is analysed separately; further ones share one analysis."""
+_MIRRORED = frozenset({"__eq__", "__ne__|__eq__", "__lt__", "__gt__", "__le__", "__ge__"})
+"""Comparisons are their own reflections."""
 _CONSTRAINT_BITS = 20
 CONSTRAINT_MASK = (1 << _CONSTRAINT_BITS) - 1
 """What of a site's number is the place of its constraint in its code, counted from 1."""
@@ -52,6 +54,9 @@ class Solver(Filters, Invoker):
         self.first_functions: dict[int, int] = {}
         """Code -> the function object of its first frame."""
         self._decorated_classes: list[tuple[int, int]] = []
+        self._decorated: set[int] = set()
+        self.decorations: set[tuple[int, int]] = set()
+        """(code, position) of decorators."""
         self._results: list[tuple[int, int, int]] = []
         self.call_sites: list[Site] = []
         self._reflected: list[tuple[int, str, Site]] = []
@@ -60,7 +65,7 @@ class Solver(Filters, Invoker):
             self._func, self._class, self._const, self._import, self._global, self._attr, self._setattr, self._sub,
             self._setsub, self._call, self._iter, self._with, self._operator, self._super, self._raise, self._new,
             self._instance, self._await, self._slice, self._unpack, self._named, self._hint, self._match,
-            self._filter,
+            self._filter, self._expect,
         )  # fmt: skip
 
     def solve(self) -> None:
@@ -74,6 +79,7 @@ class Solver(Filters, Invoker):
                 break
             self._run()
         self._report_full()
+        self.verdicts = self.candidates.judge(self)
 
     def _report_full(self) -> None:
         """A call of what was kept out of a full node would run more than is told."""
@@ -222,6 +228,8 @@ class Solver(Filters, Invoker):
             source = _at(row[3], frames) if row[3] != NOTHING else NOTHING
             site = Site(number, code_number, row[4], NOTHING, (source,))
             self.graph.when(_at(row[1], frames), self.save, (row[2], source, site))
+            if row[5] != NOTHING:
+                self.graph.when(_at(row[1], frames), self.save_named, (_at(row[5], frames), source, site))
 
     def _sub(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
         if row[2] == NOTHING:
@@ -250,16 +258,26 @@ class Solver(Filters, Invoker):
         )  # fmt: skip
         if row[8] == ops.CLASS_DECORATION:
             made = self.graph.node()
-            self.graph.when(made, self._put_class, site.target)
+            self.graph.when(made, self._put_class, (site.positional[0], site.target))
             site = site._replace(target=made)
             self._decorated_classes.append((site.positional[0], frames[0] + row[1]))
+            if site.positional[0] != NOTHING:
+                self.graph.when(site.positional[0], self._note_decorated, None)
+        if row[8] and row[7]:
+            self.decorations.add((code_number, row[7]))
         self.call_sites.append(site)
         if callee != NOTHING:
             self.graph.when(callee, self.invoke, site)
 
-    def _put_class(self, item: int, target: int) -> None:
-        """What a decorator makes of a class is a class: whatever else it may return belongs to other uses of it."""
-        if self.graph.kinds[item] == KLASS:
+    def _note_decorated(self, item: int, _payload: None) -> None:
+        self._decorated.add(item)
+
+    def _put_class(self, item: int, payload: tuple[int, int]) -> None:
+        """What a decorator makes of a class is that class or a new one: whatever else it may return belongs to other
+        uses of it.
+        """
+        given, target = payload
+        if self.graph.kinds[item] == KLASS and (item not in self._decorated or item in self.graph.held(given)):
             self.graph.put(target, item)
 
     def _iter(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
@@ -278,7 +296,13 @@ class Solver(Filters, Invoker):
         if left != NOTHING:
             self.graph.when(left, self.operate, (row[3][0], site))
         if len(row[3]) > 1 and row[3][1] and right != NOTHING:
-            self._reflected.append((right, row[3][1], site._replace(positional=(left,))))
+            self._reflected.append(
+                (
+                    right,
+                    row[3][1],
+                    site._replace(positional=(left,), is_guess=left != NOTHING or row[3][1] in _MIRRORED),
+                )
+            )
 
     def _super(self, row: Any, frames: tuple[int, ...], _code: int, _number: int) -> None:
         owner = self.classes.by_frame.get(frames[row[2]])
@@ -328,6 +352,9 @@ class Solver(Filters, Invoker):
         classes = tuple(_at(node, frames) if node != NOTHING else NOTHING for node in row[3])
         self.graph.when(_at(row[2], frames), self.sift, (frames[0] + row[1], classes, row[4]))
 
+    def _expect(self, row: Any, frames: tuple[int, ...], _code: int, _number: int) -> None:
+        self.graph.when(_at(row[2], frames), self.expect, _at(row[1], frames))
+
     def _match(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
         site = Site(number, code_number, 0, frames[0] + row[1])
         self.graph.when(_at(row[2], frames), self.matched, (row[3], site))
@@ -336,15 +363,19 @@ class Solver(Filters, Invoker):
 
     def _deferred(self) -> bool:
         """Apply them; False when none applied."""
-        before = (len(self.graph.kinds), len(self.edges), self._count())
+        before = (len(self.graph.kinds), self._reported(), self._count())
         self._unseen_functions()
         self._unknown_decorators()
         self._declared_results()
         self._reflected_operators()
         self.deferred_attributes()
+        self.deferred_sets()
         self.deferred_keys()
         self.deferred_calls(self.call_sites)
-        return (len(self.graph.kinds), len(self.edges), self._count()) != before
+        return (len(self.graph.kinds), self._reported(), self._count()) != before
+
+    def _reported(self) -> int:
+        return len(self.edges) + self.candidates.count
 
     def _count(self) -> int:
         return len(self.graph.holds) + self.applied

@@ -24,7 +24,7 @@ CONST = 2  # target, constant; (text,) is a string that begins with the text
 IMPORT = 3  # target, module, name ("" for the module itself), position
 GLOBAL = 4  # target, name: bound by a star import, or builtin
 ATTR = 5  # target, object, name, position
-SETATTR = 6  # object, name (None: computed), source, position
+SETATTR = 6  # object, name (None: computed), source, position, node of a name that is computed
 SUB = 7  # target, object, constant key or None, key node, position
 SETSUB = 8  # object, constant key or None, key node, source, position
 CALL = 9  # target, callee, positional, keywords, starred, double-starred, position, decoration (0: none)
@@ -42,6 +42,7 @@ NAMED = 20  # target, object, node of the name, position: getattr with a name th
 HINT = 21  # position, pairs (id of a caller, id of a decorated function that it names at the call)
 MATCH = 22  # target, object, name of the attribute at a position of a class pattern
 FILTER = 23  # target, source, class nodes, holds: what an `isinstance` that holds, or does not, leaves of the source
+EXPECT = 24  # node, type: where the type is a callable, functions that reach the node are called with what it lists
 
 FUNCTION_DECORATION = 1
 CLASS_DECORATION = 2
@@ -70,7 +71,7 @@ class Code(NamedTuple):
     that the function may return as they are; `passed_attributes`: likewise (parameter, attribute) of `return p.a`.
     `copies` are pairs (source, target). `cloned`: the function is analysed separately for each call site, because what
     it returns depends on its arguments. `returns`: the node of a return annotation's class, or -1. `declines`: it may
-    return `NotImplemented`.
+    return `NotImplemented`. `without`: (number of a positional parameter, node of what is returned where that is None).
     """
 
     kind: str
@@ -91,6 +92,7 @@ class Code(NamedTuple):
     size: int
     is_decorated: bool
     declines: bool
+    without: tuple[tuple[int, int], ...]
 
 
 class Summary(NamedTuple):

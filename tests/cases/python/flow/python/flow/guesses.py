@@ -1,0 +1,105 @@
+"""What is told as sure, and what as a guess (`name`), where no parentheses show which method runs."""
+
+
+class Node:
+    pass
+
+
+class Sum(Node):
+    def __add__(self, other):
+        if other is None:
+            return NotImplemented
+        return self
+
+    def __radd__(self, other):
+        return self
+
+    def __int__(self):
+        return self
+
+
+class Product(Node):
+    def __add__(self, other):
+        return self
+
+
+def base_only(node: Node):
+    node + 1  # either of two classes: a guess
+
+
+def one_class(node: Sum):
+    node + 1  # sure
+    1 + node  # sure: a number has no operator for a Sum
+    node + node  # the second operand's own is only asked if the first declines: a guess
+    return int(node)
+
+
+def number(node: Sum):
+    one_class(node) + 1  # what int() gives is a number, whatever __int__ returns
+
+
+def limited(node: Sum, size: int):
+    """`size` is a number, whoever calls."""
+    size + 1
+    node + 1
+
+
+def callers(anything):
+    limited(Product(), Product())
+    [Sum()][0] + 1
+    if anything:
+        limited(anything, 1)
+
+
+class Base:
+    def __init__(self):
+        self.table = self.make()
+
+    def make(self):
+        return {}
+
+
+def replaced(self, key):
+    return key
+
+
+class Target(Node):
+    def __getitem__(self, key):
+        return self
+
+
+class Inherits(Target):
+    pass
+
+
+for _name, _value in {"__getitem__": replaced}.items():
+    setattr(Inherits, _name, _value)
+
+
+def subscript(target: Inherits):
+    return target[0]
+
+
+def keep(cls=None):
+    def with_name(found):
+        return found
+
+    if cls is None:
+        return with_name
+    return cls
+
+
+@keep
+class Kept:
+    def __init__(self):
+        pass
+
+
+@keep
+class AlsoKept:
+    def __init__(self):
+        pass
+
+
+def construct():
+    Kept()

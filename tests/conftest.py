@@ -34,6 +34,9 @@ from xref.model import (
 )
 from xref.store import IndexBuilder, open_index
 
+pytest_plugins = ("site_fixtures",)
+"""In tests/site: a second conftest.py would stand in the way of `from conftest import ...`."""
+
 # A shell that starts the tests in the background ignores Ctrl-C for them; what they start would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -77,6 +77,13 @@ def mentioned(db: sqlite3.Connection, path: str, blocks: Collection[int]) -> Ite
                 yield id_
 
 
+def calls_in(db: sqlite3.Connection, path: str, blocks: Collection[int]) -> Iterator[tuple[Id, Id]]:
+    """Caller and callee of the calls in some blocks of a file."""
+    for line, caller, callee in db.execute("SELECT line, caller_id, callee_id FROM calls WHERE path = ?", (path,)):
+        if _block(line) in blocks:
+            yield caller, callee
+
+
 def _block(line: int) -> int:
     """The block of a line, counted from 1; 0, an unknown line, counts to the first."""
     return max(0, line - 1) // LINES

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from xref.model import Id
 from xref.site import urls
-from xref.site.blocks import blocks_of, changed_blocks, meets, mentioned
+from xref.site.blocks import blocks_of, calls_in, changed_blocks, meets, mentioned
 from xref.site.cards import SHARDS, shard_of
 from xref.site.drawable import HUB_CALLERS
 from xref.site.names import is_constructor
@@ -78,7 +78,9 @@ def find_changes(db: sqlite3.Connection, plan: SitePlan, old: SiteState, new: Si
     near = changed | inside | touched
     sources |= {plan.files[plan.names[id_].file].path for id_ in changed if plan.names[id_].file >= 0}
     sources |= _referring(db, moved)
-    reach = _reach(plan, near)
+    reach = _reach(plan, changed | inside | below)
+    for path, numbers in differing.items():
+        reach |= _reach_of_edges(plan, set(calls_in(db, path, numbers)))
     dirty = near | below | _neighbours(db, plan, renamed | inside) | _users(db, moved)
     dirty |= _downs(db, near, "overrides")  # an override shows the callers of what it overrides
     dirty |= {parent for id_ in changed if (parent := plan.names[id_].parent) is not None}
@@ -173,6 +175,18 @@ def _reach(plan: SitePlan, ids: set[Id]) -> set[Id]:
         frontier = further - found
         found |= further
     return found
+
+
+def _reach_of_edges(plan: SitePlan, edges: Iterable[tuple[Id, Id]]) -> set[Id]:
+    """The functions whose drawings may show some edges: the ends, who calls a caller, what a callee calls."""
+    found: set[Id] = set()
+    graph = plan.graph
+    callers, callees = {caller for caller, _ in edges}, {callee for _, callee in edges}
+    for id_ in callers:
+        found.update(edge.caller for edge in graph.callers(id_))
+    for id_ in callees:
+        found.update(edge.callee for edge in graph.callees(id_))
+    return found | callers | callees
 
 
 def _referring(db: sqlite3.Connection, ids: set[Id]) -> set[str]:

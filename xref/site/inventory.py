@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sphobjinv import DataObjStr, Inventory, compress
-
 from xref.model import Id, Lang
 from xref.site.plan import SitePlan
 
@@ -51,6 +49,8 @@ def entries_of(plan: SitePlan) -> list[Entry]:
 
 def inventory(plan: SitePlan, entries: Sequence[Entry]) -> bytes:
     """The content of objects.inv."""
+    from sphobjinv import DataObjStr, Inventory, compress  # a third of what a worker imports, and one of them needs it
+
     made = Inventory()
     made.project = plan.meta.get("project", "") or "tree"
     made.version = plan.meta.get("tvm_version", "") or "0"

@@ -51,12 +51,14 @@ def tree_root(meta: dict[str, str]) -> Path:
 
 def read_bytes(root: Path, path: str) -> bytes | None:
     """The content of `path`, None when it cannot be read or lies outside the tree (a link put there since)."""
-    full = root / path
     try:
-        if not full.resolve().is_relative_to(root.resolve()):
+        inside = os.path.join(os.path.realpath(root), "")
+        full = os.path.realpath(os.path.join(inside, path))
+        if not full.startswith(inside):
             return None
-        return full.read_bytes()
-    except (OSError, RuntimeError, ValueError):
+        with open(full, "rb") as stream:
+            return stream.read()
+    except (OSError, ValueError):
         return None
 
 

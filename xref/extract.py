@@ -6,7 +6,6 @@ Extractors know nothing of SQLite and the store nothing of clang; this module an
 
 from __future__ import annotations
 
-import gc
 import os
 import time
 from collections.abc import Callable
@@ -22,6 +21,7 @@ from xref.cpp.includes import IncludeScan
 from xref.cpp.kept import folder_for, load_kept, make_kept
 from xref.cpp.plan import CppPlan, UnitJob, alone
 from xref.cpp.unit import NO_PCH, Pch, UnitResult, build_pch, index_unit
+from xref.garbage import collect_seldom
 from xref.model import FileFacts, Status
 from xref.records import PCH, PLANNED, RETRY, UNREACHED, Records, Source, UnitRecord, stat_source
 from xref.store import IndexBuilder
@@ -30,8 +30,6 @@ from xref.workers import Failure, Task, Workers
 
 Progress = Callable[[int, int, str], None]
 _POLL_SECONDS = 0.25
-_OBJECTS_A_COLLECTION = 50_000
-"""A walk makes some ten thousand objects that live to its end: Python's 700 cost a tenth of it."""
 _NO_PCH_WARNING = "the tree's common headers were not precompiled, so that indexing takes several times longer"
 
 
@@ -74,8 +72,7 @@ _worker_plan: list[CppPlan] = []
 
 
 def _initialize_worker(plan: CppPlan | None) -> None:
-    gc.freeze()
-    gc.set_threshold(_OBJECTS_A_COLLECTION)
+    collect_seldom()
     if plan is not None:
         _worker_plan.append(plan)
         die_on_crash()

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from xref.closure import closure
 from xref.cpp.includes import IncludeScan
 
 _PCH_SHARE = 0.04
@@ -159,15 +160,7 @@ def _standard_headers(
     an edit never has more units parsed again because of them."""
     uses: Counter[str] = Counter()
     for unit in units:
-        seen, names = {unit}, set(standard[unit])
-        pending = [unit]
-        while pending:
-            for header in graph.get(pending.pop(), ()):
-                if header not in seen:
-                    seen.add(header)
-                    names.update(standard[header])
-                    pending.append(header)
-        uses.update(names)
+        uses.update({name for path in closure(graph, [unit]) for name in standard[path]})
     return tuple(_common(uses, len(units)))
 
 

@@ -6,11 +6,9 @@ a rule cuts is a row in `unresolved`. What a step must keep to: `xref.link.step`
 
 from __future__ import annotations
 
-import gc
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 
+from xref.garbage import paused_collection
 from xref.link import (
     attributes,
     bindings,
@@ -48,7 +46,7 @@ def link(db: sqlite3.Connection, touched: Touched | None = None) -> list[str]:
 
     Afterwards the derived rows are those that a link of a fresh index with the same facts would have made.
     """
-    with _no_collections():
+    with paused_collection():  # the steps make millions of objects that live to their end
         for step in STEPS:
             derived = Derived(db, step.name)
             if touched is not None and step.scoped:
@@ -59,15 +57,3 @@ def link(db: sqlite3.Connection, touched: Touched | None = None) -> list[str]:
                 step.derive(derived, None)
                 derived.finish()
     return doubts(db)
-
-
-@contextmanager
-def _no_collections() -> Iterator[None]:
-    """The steps make millions of objects that live to their end: to look for garbage among them takes as long again."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from xref.closure import closure
 from xref.link.step import CallRow, Derived, Step, Touched
 from xref.model import Evidence, Id
 from xref.registry.python_callbacks import CALLBACK, METHOD_OF
@@ -111,13 +112,8 @@ def _calls(
     member: _Member, below: dict[Id, list[Id]], methods: dict[tuple[Id | None, str], list[Id]],
     readers: dict[Id, tuple[int, int, int]],
 ) -> Iterator[CallRow]:  # fmt: skip
-    classes, seen = [member.base], {member.base}
-    for class_ in classes:
-        for other in below.get(class_, ()):
-            if other not in seen:
-                seen.add(other)
-                classes.append(other)
-    found = [method for class_ in classes[1:] for method in methods.get((class_, member.method), ())]
+    classes = closure(below, [member.base])[1:]
+    found = [method for class_ in classes for method in methods.get((class_, member.method), ())]
     for reader, (file_id, line, col) in readers.items():
         for method in found:
             yield reader, method, Evidence.VALUE, file_id, line, col, member.qualname

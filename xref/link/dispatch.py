@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from xref.closure import closure
 from xref.link.step import CallRow, Derived, Step, Touched
 from xref.model import CALL_OPERATOR, Evidence, Id
 
@@ -187,15 +188,7 @@ def _overriding(
     overriders: dict[Id, list[Id]] = defaultdict(list)
     for source, target in db.execute("SELECT from_id, to_id FROM relations WHERE kind = 'overrides'"):
         overriders[target].append(source)
-    result: dict[str, set[Id]] = {}
-    for root, methods in entries.items():
-        found = list(methods)
-        seen = result[root] = set(found)
-        for method in found:
-            for other in overriders.get(method, ()):
-                if other not in seen:
-                    seen.add(other)
-                    found.append(other)
+    result = {root: set(closure(overriders, methods)) for root, methods in entries.items()}
     calls.load(method for every in result.values() for method in every)
     operators = {
         id_ for (id_,) in db.execute("SELECT id FROM symbol WHERE kind = 'method' AND name = ?", (CALL_OPERATOR,))

@@ -221,8 +221,7 @@ class _Answers:
         """Where only a base class of the receiver is known, an override of the method may run instead."""
         solver = self.solver
         seen: set[tuple[Id, Id, int, int]] = set(self.known)
-        verdicts = sorted(set(solver.verdicts))
-        for verdict in sorted(verdicts, key=lambda one: not one.is_sure):
+        for verdict in sorted(set(solver.verdicts), key=lambda one: (not one.is_sure, one)):
             row = (self.ids[verdict.code], self.ids[verdict.callee], self._file(verdict.code), verdict.position)
             if row in seen or (verdict.code, verdict.position, verdict.callee) in solver.edges:
                 continue

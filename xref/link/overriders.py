@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from xref.closure import closure
 from xref.link.step import Derived, Step, Touched
 from xref.model import Evidence, Id
 
@@ -42,29 +43,18 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
     ).fetchall()
     for caller, callee, file_id, line, col, via in calls:
         if callee not in all_overriders:
-            all_overriders[callee] = _closure(overriders, [callee])[1:]
+            all_overriders[callee] = closure(overriders, [callee])[1:]
         candidates = all_overriders[callee]
         if not candidates:
             continue
         if via not in below:
-            below[via] = set(_closure(below_class, classes.get(via, [])))
+            below[via] = set(closure(below_class, classes.get(via, [])))
         chosen = [m for m in candidates if parent.get(m) in below[via]] if below[via] else candidates
         if len(chosen) > MAX_OVERRIDERS:
             reason = f"virtual call with {len(chosen)} overriders below {via}"
             derived.unresolved([(file_id, line, col, caller, via, reason)])
             continue
         derived.calls((caller, method, Evidence.VIRTUAL, file_id, line, col, via) for method in chosen)
-
-
-def _closure(edges: dict[Id, list[Id]], start: list[Id]) -> list[Id]:
-    """`start` and everything that `edges` leads to, each once."""
-    order, seen = list(start), set(start)
-    for node in order:
-        for target in edges.get(node, ()):
-            if target not in seen:
-                seen.add(target)
-                order.append(target)
-    return order
 
 
 STEP = Step("overriders", _derive, compared=True)

@@ -53,8 +53,7 @@ class Derived:
 
     def clear(self) -> None:
         """Remove all rows of the step."""
-        for table in _TABLES:
-            self.db.execute(f"DELETE FROM {table} WHERE step = ? AND step <> ''", (self.step,))
+        self._remove(_TABLES)
 
     def compare(self) -> None:
         """Like `clear`, but calls that are derived again stay; `finish` removes the others."""
@@ -65,9 +64,11 @@ class Derived:
             (self.step,),
         ):
             self._before[tuple(row)].append(number)
-        for table in _TABLES:
-            if table != "call":
-                self.db.execute(f"DELETE FROM {table} WHERE step = ? AND step <> ''", (self.step,))
+        self._remove(table for table in _TABLES if table != "call")
+
+    def _remove(self, tables: Iterable[str]) -> None:
+        for table in tables:
+            self.db.execute(f"DELETE FROM {table} WHERE step = ? AND step <> ''", (self.step,))
 
     def finish(self) -> None:
         """Remove the calls of before that were not derived again."""

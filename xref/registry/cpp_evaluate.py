@@ -57,7 +57,8 @@ class _Break(Exception):  # noqa: N818
 
 
 class _OutOfSteps(Exception):  # noqa: N818
-    pass
+    loop: CXCursor | None = None
+    """The outermost loop that did not end."""
 
 
 class Evaluator:
@@ -69,7 +70,6 @@ class Evaluator:
         self._globals: dict[int, Value] = {}
         self._steps = 0
         self._depth = 0
-        self._loop: CXCursor | None = None
 
     def special(self, call: CXCursor, environment: dict[int, Value]) -> Value | None:
         """The value of a call that the caller knows how to read; None for any other."""
@@ -90,15 +90,15 @@ class Evaluator:
 
     def _bounded(self, place: CXCursor, evaluate: Callable[[], Value]) -> Value:
         """The result of `evaluate`, UNKNOWN when it takes too many steps; then nothing of its state is left."""
-        outer = self.row, self._loop, self._depth, self._steps
-        self._loop, self._steps = None, 0
+        outer = self.row, self._depth, self._steps
+        self._steps = 0
         try:
             return evaluate()
-        except _OutOfSteps:
-            self.cut(self._loop if self._loop is not None else place)
+        except _OutOfSteps as given_up:
+            self.cut(given_up.loop or place)
             return UNKNOWN
         finally:
-            self.row, self._loop, self._depth, self._steps = outer
+            self.row, self._depth, self._steps = outer
 
     def global_value(self, declaration: CXCursor) -> Value:
         """What a variable outside functions is initialised with."""
@@ -157,9 +157,6 @@ class Evaluator:
             self.value(statement, environment)
 
     def _enter_loop(self, statement: CXCursor, environment: dict[int, Value]) -> None:
-        outer = self._loop
-        if outer is None:
-            self._loop = statement
         try:
             if statement.kind == _RANGE_FOR:
                 self._range_for(statement, environment)
@@ -169,7 +166,9 @@ class Evaluator:
                 self._while(statement, environment)
         except _Break:
             pass
-        self._loop = outer  # not when it is given up: that is where it happened
+        except _OutOfSteps as given_up:
+            given_up.loop = statement
+            raise
 
     def _once(self, body: CXCursor, environment: dict[int, Value]) -> None:
         try:

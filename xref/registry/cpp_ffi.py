@@ -82,9 +82,7 @@ def _class(method: str) -> str:
 COMPUTED = (
     *(Registration(REGISTRY, method, form.name, runs=form.target) for method, form in DEFINITIONS.items()),
     *(
-        Registration(
-            REGISTRY, opener, name, bodies=tuple(b for b in BODIES if b.startswith(opener.rpartition("::")[0]))
-        )
+        Registration(REGISTRY, opener, name, bodies=tuple(b for b in BODIES if _class(b) == _class(opener)))
         for opener, name in OPENERS.items()
     ),
 )

@@ -48,7 +48,7 @@ def blocks_of(db: sqlite3.Connection, root: Path, path: str) -> str:
     for query in _FACTS:
         order = ", ".join(map(str, range(1, query.partition(" FROM ")[0].count(",") + 2)))
         for row in db.execute(f"{query} ORDER BY {order}", (path,)):
-            at = _block(row[0])
+            at = block_of(row[0])
             while at >= len(blocks):  # the file is no longer the one that was indexed
                 blocks.append([])
                 texts.append(b"")
@@ -66,24 +66,24 @@ def changed_blocks(old: str, new: str, *, text: bool = False) -> set[int]:
 
 def meets(blocks: Collection[int], first: int, last: int) -> bool:
     """Whether any of the lines from `first` to `last` is in one of some blocks."""
-    return any(at in blocks for at in range(_block(first), _block(last) + 1))
+    return any(at in blocks for at in range(block_of(first), block_of(last) + 1))
 
 
 def mentioned(db: sqlite3.Connection, path: str, blocks: Collection[int]) -> Iterator[Id]:
     """The symbols that some blocks of a file mention, define, call, call from, register or look up."""
     for query in _MENTIONS:
         for line, id_ in db.execute(query, (path,)):
-            if id_ is not None and _block(line) in blocks:
+            if id_ is not None and block_of(line) in blocks:
                 yield id_
 
 
 def calls_in(db: sqlite3.Connection, path: str, blocks: Collection[int]) -> Iterator[tuple[Id, Id]]:
     """Caller and callee of the calls in some blocks of a file."""
     for line, caller, callee in db.execute("SELECT line, caller_id, callee_id FROM calls WHERE path = ?", (path,)):
-        if _block(line) in blocks:
+        if block_of(line) in blocks:
             yield caller, callee
 
 
-def _block(line: int) -> int:
+def block_of(line: int) -> int:
     """The block of a line, counted from 1; 0, an unknown line, counts to the first."""
     return max(0, line - 1) // LINES

@@ -13,6 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
+from xref.garbage import paused_collection
 from xref.model import XrefError
 from xref.site import layout, urls, worker
 from xref.site.assets import ASSETS, templates_folder
@@ -24,7 +25,6 @@ from xref.site.publish import DISK_FULL, building, check_target, touch
 from xref.site.sources import SourceFile, State
 from xref.site.state import Rows, SiteState, inputs_of, load_state, maker_of, state_of
 from xref.site.whole_pages import PARTS
-from xref.site.worker import paused_collection
 from xref.store import open_index
 from xref.workers import Failure, Task, Workers
 

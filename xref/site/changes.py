@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from xref.model import Id
 from xref.site import urls
-from xref.site.blocks import blocks_of, calls_in, changed_blocks, meets, mentioned
+from xref.site.blocks import block_of, blocks_of, calls_in, changed_blocks, meets, mentioned
 from xref.site.cards import SHARDS, shard_of
 from xref.site.drawable import HUB_CALLERS
 from xref.site.names import is_constructor
@@ -124,7 +124,7 @@ def _below(plan: SitePlan, path: str, old: str, new: str) -> Iterator[Id]:
     first = min(changed_blocks(old, new, text=True), default=sys.maxsize)
     for id_ in plan.in_file.get(plan.files_at[path], ()):
         name = plan.names[id_]
-        if meets(range(first, sys.maxsize), max(name.line, name.end_line), max(name.line, name.end_line)):
+        if block_of(max(name.line, name.end_line)) >= first:
             yield id_
 
 

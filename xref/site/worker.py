@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import pickle
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from xref.garbage import collect_seldom, paused_collection
 from xref.site import urls
 from xref.site.assets import digest, environment
 from xref.site.blocks import blocks_of
@@ -59,8 +59,6 @@ class Wanted(NamedTuple):
     before: dict[str, str]
 
 
-_GARBAGE = 50_000
-"""New objects between two searches for garbage: a page makes many that all live until it is written."""
 _CHARSET = "<meta charset=utf-8>\n"
 
 
@@ -95,8 +93,7 @@ class _Worker:
     def job(self) -> Job:
         job = load_job(self.job_path)
         environment().globals["has_walks"] = bool(job.plan.walks)
-        gc.freeze()  # the plan lives as long as this process: nothing of it is garbage
-        gc.set_threshold(_GARBAGE)
+        collect_seldom()  # the plan lives as long as this process: nothing of it is garbage
         return job
 
     @cached_property
@@ -142,18 +139,6 @@ def read_sums(db: Path, files: Sequence[SourceFile]) -> Rows:
     """What the state of a site needs of the index's rows."""
     with closing(open_index(db)) as connection, paused_collection():
         return read_rows(connection, files)
-
-
-@contextmanager
-def paused_collection() -> Iterator[None]:
-    """No search for garbage while millions of rows are read that all stay: it would be a tenth of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def make_file(position: int, wanted: Wanted | None = None) -> Made:

@@ -22,8 +22,7 @@ def annotated(code: CodeBuilder, node: ast.expr | None, load: Callable[[ast.expr
     if node is None or depth > _DEPTH:
         return NOTHING
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        parsed = _parsed(node.value)
-        return annotated(code, parsed, load, depth + 1)
+        return annotated(code, _parsed(node.value), load, depth + 1)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         return _union(code, [node.left, node.right], load, depth)
     if isinstance(node, ast.Subscript):
@@ -55,15 +54,14 @@ def limits(node: ast.expr | None, depth: int = 0) -> list[ast.expr] | None:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         return _all_limits([node.left, node.right], depth)
     if isinstance(node, ast.Subscript):
-        base = node.value
-        name = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
+        name = _last_name(node.value)
         if name in ("Optional", "Union"):
             return _all_limits(node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice], depth)
         return None
     if isinstance(node, ast.Name) and node.id in _NUMBERS:
         return [node]
     if isinstance(node, (ast.Name, ast.Attribute)):
-        last = node.attr if isinstance(node, ast.Attribute) else node.id
+        last = _last_name(node)
         return [node] if last not in _PLAIN and last not in _SEQUENCES and last not in _MAPPINGS else None
     return None
 
@@ -73,6 +71,11 @@ def _all_limits(parts: list[ast.expr], depth: int) -> list[ast.expr] | None:
     if any(one is None for one in found):
         return None
     return [one for some in found for one in some or ()]
+
+
+def _last_name(node: ast.expr) -> str:
+    """`c` of `a.b.c`, `c` of `c`; "" of anything else."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _parsed(text: str) -> ast.expr | None:
@@ -92,9 +95,8 @@ def callable_type(node: ast.expr) -> list[ast.expr] | None:
     """The types of the parameters that `Callable[[A, B], R]` lists; None for anything else."""
     if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Tuple) or len(node.slice.elts) != 2:
         return None
-    base, first = node.value, node.slice.elts[0]
-    name = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
-    return first.elts if name == "Callable" and isinstance(first, ast.List) else None
+    first = node.slice.elts[0]
+    return first.elts if _last_name(node.value) == "Callable" and isinstance(first, ast.List) else None
 
 
 def expected(node: ast.expr | None, depth: int = 0) -> list[ast.expr]:
@@ -106,8 +108,7 @@ def expected(node: ast.expr | None, depth: int = 0) -> list[ast.expr]:
     if isinstance(node, ast.Subscript):
         if callable_type(node) is not None:
             return [node]
-        base = node.value
-        name = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
+        name = _last_name(node.value)
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         return [found for part in parts for found in expected(part, depth + 1)] if name in _ANY_OF else []
     if isinstance(node, ast.Name) and node.id not in _PLAIN:
@@ -130,8 +131,7 @@ def _union(code: CodeBuilder, parts: list[ast.expr], load: Callable[[ast.expr], 
 
 
 def _parametrised(code: CodeBuilder, node: ast.Subscript, load: Callable[[ast.expr], int], depth: int) -> int:
-    base = node.value
-    name = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
+    name = _last_name(node.value)
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if name in _ANY_OF:
         return _union(code, parts, load, depth)
@@ -142,7 +142,7 @@ def _parametrised(code: CodeBuilder, node: ast.Subscript, load: Callable[[ast.ex
     elif name in ("Callable", "Literal", "Type", "type"):
         return NOTHING
     else:
-        return annotated(code, base, load, depth + 1)
+        return annotated(code, node.value, load, depth + 1)
     if element == NOTHING:
         return NOTHING
     target = code.node()

@@ -26,6 +26,10 @@ class Site(NamedTuple):
     is_guess: bool = False
     """What runs here only runs if something else does not, and we do not know that."""
 
+    def bare(self, target: int) -> Site:
+        """A call without arguments at the same place, whose result goes to the node `target`."""
+        return self._replace(positional=(), keywords=(), starred=(), doubled=(), target=target)
+
     def silent(self) -> Site:
         """The same call, without a report."""
         return self._replace(position=0)

@@ -444,7 +444,7 @@ class Expressions:
         self.code = inner
         for source in found:
             if source != NOTHING:
-                inner.add(EXPECT, node, outward(1, source) if source <= NODE_MASK else source + (1 << 20))
+                inner.add(EXPECT, node, _from_outside(source))
 
     def _container(self, kind: str, items: list[Any]) -> int:
         target = self.code.node()

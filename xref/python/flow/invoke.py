@@ -245,7 +245,7 @@ class Invoker(Attributes):
         code, base, at, rest, site = payload
         if self.graph.kinds[item] in (OBJECT, DECLARED):
             elements = self.graph.node()
-            asked = site._replace(positional=(), keywords=(), starred=(), doubled=(), target=elements)
+            asked = site.bare(elements)
             self.iterate(item, (asked, False))
             self.operate(item, ("__len__|__length_hint__", asked._replace(target=self.graph.node())))
             for _, node in code.parameters.positional[at:]:
@@ -292,7 +292,7 @@ class Invoker(Attributes):
 
     def mapped(self, item: int, site: Site) -> int:
         """The node of the values of an object that is read as a mapping: by `keys` and `__getitem__`."""
-        asked = site._replace(positional=(), keywords=(), starred=(), doubled=(), target=self.graph.node())
+        asked = site.bare(self.graph.node())
         values = self.graph.node()
         self.method(item, "keys", asked)
         self.method(item, "__getitem__", asked._replace(target=values))

@@ -25,7 +25,9 @@ from xref.site.search import NAMES_PER_SHARD
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 LIMITS_MS = {2000: 150, 9000: 400, "search": 50}
 QUERIES = ("FuseTIR", "FuTIR", "fuse", "visit", "ExprMut", "relax.transform.Fu", "IRModule", "conv2d", "split",
-           "BlockBuilder", "TVMFFI", "storage_rew", "SchRule", "seTI", "PlanMem", "get_global")  # fmt: skip
+           "BlockBuilder", "TVMFFI", "storage_rew", "SchRule", "seTI", "PlanMem", "get_global", "fuse_tir VisitExpr_",
+           "CallNode fuse_tir VisitExpr_", "VisitExpr_(const CallNode*)", "transform FuseTIR", "relax fuse",
+           "RelaxToTIRVarMapCollector Visit")  # fmt: skip
 MANY = 100_000
 LOADS = 7
 """Of each page; the best is held to its limit: what a page needs, not what else the machine was doing."""
@@ -133,11 +135,24 @@ def variants(site: Path) -> Iterator[tuple[Path, str]]:
         (copy / "search").mkdir()
         data |= {"names": "\n".join(found), "weights": "1" * len(found)}
         (copy / "search/names.js").write_text(script_data("search/names.js", data))
+        (copy / "search/around.js").write_text(script_data("search/around.js", spread(site, len(found))))
         row = ["function", "cpp", "tvm::", "src/relax/transform/fuse_tir.cc", 1, "index.html"]
         for number in range(len(found) // NAMES_PER_SHARD + 1):
             name = f"search/{number}.js"
             (copy / name).write_text(script_data(name, [[row]] * NAMES_PER_SHARD))
         yield copy, f"{len(found):,} names"
+
+
+def spread(site: Path, total: int) -> dict[str, object]:
+    """Where `total` symbols stand: the places of the real ones, over again, one for each name."""
+    around = read_script_data((site / "search/around.js").read_text(encoding="utf-8"))
+    rows = range(len(around["file"]))
+    real = [at % len(rows) for at in range(total)]
+    return (
+        around
+        | {"counts": [1] * total}
+        | {part: [around[part][at] for at in real] for part in ("file", "scope", "param")}
+    )
 
 
 def answers(chrome: Browser, site: Path) -> list[float]:

@@ -3,6 +3,7 @@
 
 (() => {
   const LIMIT = 60;
+  const PATIENCE = 80;  // milliseconds that the answers to the question before may stand
 
   const escape = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
@@ -13,6 +14,8 @@
     const loose = parts.map((part) => (/^[A-Z]{2,}$/.test(part) ? [...part].map(escape).join("[a-z0-9]*_?") : escape(part)));
     return new RegExp(loose.join("(?:[a-z0-9]*_?(?:[A-Z][a-z0-9]*_?)*?)"), "");
   }
+
+  const humpsOf = (query) => (/[A-Z]/.test(query) ? humps(query) : null);
 
   // Words of `name` begin where the case or an underscore says so.
   function wordStart(name, at) {
@@ -40,9 +43,10 @@
     return null;
   }
 
-  function best(rows, query, nameOf, lowerOf, weightOf) {
+  // The best rows for a query; `literal`: only those in which it stands as it is.
+  function best(rows, query, nameOf, lowerOf, weightOf, literal = false) {
     const low = query.toLowerCase();
-    const pattern = /[A-Z]/.test(query) ? humps(query) : null;
+    const pattern = literal ? null : humpsOf(query);
     const found = [];
     for (let i = 0; i < rows.length; i++) {
       const name = nameOf(rows[i], i);
@@ -67,19 +71,128 @@
     });
   }
 
-  // What names nothing as it stands: VisitExpr_(const CallNode*), fuse_tir.cc VisitExpr_, VisitExpr_ CallNode. A word is the
-  // name; the parameters and the other words narrow it down: file, scope, parameters.
-  function narrowed(query) {
-    const bare = (text) => text.toLowerCase().replace(/\s/g, "");
+  // ---- Several words, in any order ------------------------------------------------------------------------------
+
+  const FILE_WORD = /[/]|\.(cc|h|cu|mm|c|py|pyx|pxi)$/;
+  const bare = (text) => text.toLowerCase().replace(/\s/g, "");
+
+  // "fuse_tir VisitExpr_(const CallNode*)" -> words, of which each must stand in the name, the class or namespace, the
+  // file or the parameters of a symbol, and what stands in parentheses. null: one word, which names something.
+  function wordsOf(query) {
     const open = query.indexOf("(");
-    const words = (open < 0 ? query : query.slice(0, open)).trim().split(/\s+/).filter(Boolean);
-    const isFile = (word) => /[/]|\.(cc|h|cu|mm|c|py|pyx|pxi)$/.test(word);
-    const name = open < 0 ? words.find((word) => !isFile(word)) : words.filter((word) => !isFile(word)).pop();
-    if (!name || (open < 0 && words.length < 2)) return null;
-    const parameters = open < 0 ? "" : bare(query.slice(open + 1).replace(/\)?\s*$/, ""));
-    const others = words.filter((word) => word !== name).map((word) => word.toLowerCase());
-    const around = ([, , scope, path, , , after]) => others.every((word) => `${scope} ${path} ${after || ""}`.toLowerCase().includes(word));
-    return { name, around, fits: (row) => bare(row[6] || "").includes(parameters) && around(row) };
+    const whole = (open < 0 ? query : query.slice(0, open)).trim().split(/\s+/).filter(Boolean);
+    if (open < 0 && whole.length < 2) return null;
+    const words = whole.flatMap((word) => (FILE_WORD.test(word) ? [word] : word.split(/::|\./))).filter(Boolean);
+    const inside = open < 0 ? "" : bare(query.slice(open + 1).replace(/\)?\s*(const)?\s*$/, ""));
+    return words.length ? { words: [...new Set(words)], inside } : null;
+  }
+
+  const FAR = 255;
+
+  // What it costs that a word stands there, the smaller the better: FAR where it does not.
+  function partCost(text, low, exact, begins, inside) {
+    const at = text.indexOf(low);
+    return at < 0 ? FAR : at > 0 ? inside : text.length === low.length ? exact : begins;
+  }
+
+  function scopeCost(scope, low) {
+    const parts = scope.split(/::|\./).filter(Boolean), last = parts.length - 1;
+    let best = scope.includes(low) ? 9 : FAR;
+    parts.forEach((part, at) => { best = Math.min(best, partCost(part, low, at === last ? 2 : 4, at === last ? 4 : 6, 9)); });
+    return best;
+  }
+
+  function fileCost(path, low) {
+    const base = path.slice(path.lastIndexOf("/") + 1);
+    const best = partCost(base, low, 3, base[low.length] === "." ? 3 : 5, 7);
+    return best < FAR ? best : path.includes(low) ? 9 : FAR;
+  }
+
+  function keyCost(key, low) {
+    let best = key.includes(low) ? 7 : FAR;
+    for (const part of key.split(/[.:]/)) best = Math.min(best, partCost(part, low, 1, 3, 7));
+    return best;
+  }
+
+  // The costs of one word for every name, scope, file and list of parameters; the words typed before are kept.
+  function costsOf(word, data, around) {
+    if (data.costs.has(word)) return data.costs.get(word);
+    const low = word.toLowerCase(), pattern = humpsOf(word), flat = bare(word);
+    const names = new Uint8Array(data.names.length).fill(FAR);
+    if (!FILE_WORD.test(word)) {
+      for (let i = 0; i < names.length; i++) {
+        const found = score(data.names[i], data.lower[i], word, low, pattern);
+        if (found) names[i] = Math.round(found[0]);
+      }
+    }
+    const made = {
+      names, scopes: Uint8Array.from(around.scopes, (scope) => scopeCost(scope, low)), files: Uint8Array.from(data.paths, (path) => fileCost(path, low)),
+      params: Uint8Array.from(around.params, (params) => (params.includes(flat) ? 7 : FAR)),
+    };
+    if (data.costs.size > 12) data.costs.clear();
+    data.costs.set(word, made);
+    return made;
+  }
+
+  const NAMELESS = 6;  // no word is the name: all that stands in a class, or a file
+
+  // The symbols in which all words stand, the best first: [cost, name, which of the symbols of that name].
+  function fitting(data, around, costs, inside) {
+    const found = [];
+    const open = inside && around.params.map((params) => params.includes(inside));
+    for (let i = 0, row = 0; i < data.names.length; i++) {
+      for (let nth = 0; nth < around.counts[i]; nth++, row++) {
+        const file = around.file[row], scope = around.scope[row], params = around.param[row];
+        if (open && !open[params]) continue;
+        let sum = 0, named = false;
+        for (const cost of costs) {
+          const name = cost.names[i];
+          const least = Math.min(name, cost.scopes[scope], file < 0 ? FAR : cost.files[file], cost.params[params]);
+          if (least === FAR) { sum = -1; break; }
+          named = named || name < FAR;
+          sum += least;
+        }
+        if (sum >= 0) found.push([sum + (named ? 0 : NAMELESS) + nth / 1000, i, nth]);
+      }
+    }
+    return found.sort((a, b) => a[0] - b[0] || data.names[a[1]].length - data.names[b[1]].length || a[1] - b[1] || a[2] - b[2]);
+  }
+
+  // Keys or files in which all words stand.
+  function whole(rows, words, costOf) {
+    const found = [];
+    rows.forEach((row, i) => {
+      const costs = words.map((word) => costOf(row, word));
+      if (!costs.includes(FAR)) found.push({ i, sum: costs.reduce((all, cost) => all + cost, 0) });
+    });
+    return found.sort((a, b) => a.sum - b.sum || a.i - b.i).slice(0, 12);
+  }
+
+  async function together({ words, inside }) {
+    const data = await everyName(), around = await surroundings();
+    const costs = words.map((word) => costsOf(word, data, around));
+    let found = fitting(data, around, costs, inside);
+    if (inside && !found.length) found = fitting(data, around, costs, "");  // not every function's parameters are known here
+    const some = found.slice(0, 36);
+    const rows = await Promise.all(some.map(([, i]) => details({ i }, data)));
+    const results = some.map(([rank, i, nth], n) => {
+      const [kind, lang, before, path, line, url, after] = rows[n][nth], name = data.names[i];
+      const lit = words.map((word) => score(name, data.lower[i], word, word.toLowerCase(), humpsOf(word))).filter(Boolean).sort((a, b) => a[0] - b[0])[0];
+      return { rank, kind, lang, before, hit: { name, at: lit ? lit[1] : 0, length: lit ? lit[2] : 0 }, after: after || "", place: path && `${path}:${line}`, url };
+    });
+    const low = words.map((word) => word.toLowerCase());
+    if (!inside) {
+      for (const { i, sum } of whole(data.keys, low, (key, word) => Math.min(keyCost(key[0].toLowerCase(), word), key[1] === word ? 4 : FAR))) {
+        results.push({ rank: sum + 0.5, kind: `${data.keys[i][1]} key`, lang: "", before: "", hit: { name: data.keys[i][0], at: 0, length: 0 }, place: "", url: data.keys[i][2] });
+      }
+      for (const { i, sum } of whole(data.paths, low, fileCost)) {
+        results.push({ rank: sum + 0.4, kind: "file", lang: "", before: "", hit: { name: data.files[i][0], at: 0, length: 0 }, place: "", url: data.files[i][1] });
+      }
+    }
+    results.sort((a, b) => a.rank - b.rank);
+    const shown = results.slice(0, 40), rest = found.length - some.length;
+    if (rest > 0 && shown.length) shown[shown.length - 1].more = `${rest.toLocaleString("en")} more symbols have all these words: another word narrows them down`;
+    return shown;
   }
 
   async function details(hit, data) {
@@ -90,40 +203,55 @@
   async function everyName() {
     const data = await xref.data("search/names.js");
     if (!data.lower) {
+      data.lower = data.names ? data.names.toLowerCase().split("\n") : [];
       data.names = data.names ? data.names.split("\n") : [];
-      data.lower = data.names.map((name) => name.toLowerCase());
+      data.paths = data.files.map(([path]) => path.toLowerCase());
+      data.costs = new Map();
     }
     return data;
   }
 
-  async function find(query) {
-    const shown = await answers(query, null);
-    const less = shown.length ? null : narrowed(query);
-    if (!less) return shown;
-    const exact = await answers(less.name, less.fits);
-    return exact.length ? exact : answers(less.name, less.around);  // not every function's parameters are known here
+  // Where the symbols of each name stand: needed only for questions of several words.
+  async function surroundings() {
+    const around = await xref.data("search/around.js");
+    if (typeof around.scopes === "string") {
+      around.scopes = around.scopes.toLowerCase().split("\n");
+      around.params = around.params.split("\n").map(bare);
+      for (const part of ["file", "scope", "param"]) around[part] = Int32Array.from(around[part]);
+    }
+    return around;
   }
 
-  // What the query names; `fits` says whether a row is meant, null when all are.
-  async function answers(query, fits) {
-    const data = await everyName(), { name, scope } = split(query);
+  async function find(query) {
+    const several = wordsOf(query);
+    if (!several) {
+      const shown = await answers(query, false), words = query.split(/::|\./).filter(Boolean);
+      return shown.length || words.length < 2 ? shown : together({ words, inside: "" });
+    }
+    const literal = await answers(query, true), found = await together(several);  // some names have spaces in them
+    const seen = new Set(literal.map(({ url }) => url));
+    return [...literal, ...found.filter(({ url }) => !seen.has(url))];
+  }
+
+  // What the query names; `literal`: only symbols that spell it as it stands.
+  async function answers(query, literal) {
+    const data = await everyName(), { name, scope } = literal ? { name: query, scope: [] } : split(query);
     const digit = (c) => parseInt(c, 36);
     const results = [];
-    const names = name ? best(data.names, name, (n) => n, (_, i) => data.lower[i], (_, i) => digit(data.weights[i])) : [];
-    const keys = fits ? [] : best(data.keys, query, (k) => k[0], (k) => k[0].toLowerCase(), () => 0).filter((k) => scope.length || k.rank < 7);
-    const slash = query.includes("/");
-    const files = fits ? [] : best(data.files, query, (f) => (slash ? f[0] : f[0].slice(f[0].lastIndexOf("/") + 1)),
-      (f) => (slash ? f[0] : f[0].slice(f[0].lastIndexOf("/") + 1)).toLowerCase(), () => 0).filter((f) => f.rank < 7);
-    const some = names.slice(0, scope.length || fits ? LIMIT : 24);
+    const names = name ? best(data.names, name, (n) => n, (_, i) => data.lower[i], (_, i) => digit(data.weights[i]), literal) : [];
+    const keys = literal ? [] : best(data.keys, query, (k) => k[0], (k) => k[0].toLowerCase(), () => 0).filter((k) => scope.length || k.rank < 7);
+    const slash = query.includes("/"), base = (path) => (slash ? path : path.slice(path.lastIndexOf("/") + 1));
+    const files = literal ? [] : best(data.files, query, (f) => base(f[0]), (_, i) => base(data.paths[i]), () => 0).filter((f) => f.rank < 7);
+    const some = names.slice(0, scope.length ? LIMIT : 24);
     const rows = await Promise.all(some.map((hit) => details(hit, data)));
     some.forEach((hit, n) => {
-      const fitting = rows[n].filter((row) => (!scope.length || scopeFits(row[2], scope)) && (!fits || fits(row)));
-      const most = some.length > 1 && !fits ? 6 : 30;
+      const fitting = rows[n].filter((row) => !scope.length || scopeFits(row[2], scope));
+      const most = some.length > 1 ? 6 : 30;
       for (const [kind, lang, around, path, line, url, after] of fitting.slice(0, most)) {
         results.push({ rank: hit.rank, kind, lang, before: around, hit, after: after || "", place: path && `${path}:${line}`, url });
       }
       const more = fitting.length - most;
-      if (more > 0) results[results.length - 1].more = `${more} more are called ${hit.name}: write Class::${hit.name} to narrow it down`;
+      if (more > 0) results[results.length - 1].more = `${more.toLocaleString("en")} more are called ${hit.name}: a class or a file beside it narrows them down`;
     });
     for (const hit of keys.slice(0, 12)) {
       results.push({ rank: hit.rank + (scope.length ? -0.1 : 0.5), kind: `${data.keys[hit.i][1]} key`, lang: "", before: "", hit, place: "", url: data.keys[hit.i][2] });
@@ -134,11 +262,13 @@
     }
     results.sort((a, b) => a.rank - b.rank);  // stable: each list keeps its own order
     const shown = results.slice(0, 40);
-    if (!fits && /^\w{3,}$/.test(query)) {
-      const none = { name: query, at: 0, length: query.length };
-      shown.push({ rank: 9, kind: "everywhere in the text, comments and strings too", lang: "", before: "", hit: none, place: "", url: `text.html#q=${query}` });
-    }
+    if (/^\w{3,}$/.test(query)) shown.push(everywhere(query));
     return shown;
+  }
+
+  function everywhere(word) {
+    const hit = { name: word, at: 0, length: word.length };
+    return { rank: 9, kind: "everywhere in the text, comments and strings too", lang: "", before: "", hit, place: "", url: `text.html#q=${word}` };
   }
 
   const LANGUAGES = { cpp: "C++", python: "Python", cython: "Cython" };
@@ -189,6 +319,15 @@
       if (item && item.dataset.url) location.href = xref.root + item.dataset.url;
     }
 
+    // Answers to what stood there before must not be taken for answers.
+    function wait(query) {
+      list.replaceChildren(xref.element("li", { class: "empty", role: "presentation" }, `Searching ${query} …`));
+      list.setAttribute("aria-busy", "true");
+      status.textContent = "Searching";
+      choose(-1);
+      show(true);
+    }
+
     async function update() {
       const query = input.value.trim(), mine = ++asked;
       if (!query) {
@@ -198,20 +337,27 @@
         return show(false);
       }
       let results;
+      const slow = setTimeout(() => { if (mine === asked) wait(query); }, PATIENCE);
       try {
         results = await find(query);
       } catch (error) {
         if (mine !== asked) return;
+        list.removeAttribute("aria-busy");
+        choose(-1);
         list.replaceChildren(xref.element("li", { class: "empty" }, `Search is not available: ${error.message}.`));
+        status.textContent = "Search is not available";
         return show(true);
+      } finally {
+        clearTimeout(slow);
       }
       if (mine !== asked) return;
+      list.removeAttribute("aria-busy");
       list.replaceChildren(...results.flatMap((result, number) => {
         const made = option(result, number);
         return result.more ? [made, xref.element("li", { class: "empty", role: "presentation" }, result.more)] : [made];
       }));
-      if (!results.length) list.append(xref.element("li", { class: "empty" }, "No name, key or file like that."));
-      status.textContent = `${results.length} results`;
+      if (!results.length) list.append(xref.element("li", { class: "empty", role: "presentation" }, /\s/.test(query) ? "Nothing has all these words in its name, class, file or parameters." : "No name, key or file like that."));
+      status.textContent = `${results.length} result${results.length === 1 ? "" : "s"}`;
       list.dataset.query = query;
       choose(0);
       show(true);
@@ -219,7 +365,13 @@
       goWhenReady = false;
     }
 
-    input.addEventListener("focus", () => everyName().catch(() => {}), { once: true });
+    const warm = () => everyName().then(surroundings).catch(() => {});  // what fails is said when somebody asks
+    input.addEventListener("focus", warm, { once: true });
+    box.addEventListener("pointerenter", warm, { once: true });
+    if (!navigator.connection?.saveData) {
+      const idle = window.requestIdleCallback || ((then) => setTimeout(then, 500));
+      setTimeout(() => { if (!document.hidden) idle(() => everyName().catch(() => {})); }, 1200);
+    }
     input.addEventListener("input", update);
     input.addEventListener("focus", () => show(Boolean(list.firstChild)));
     input.addEventListener("keydown", (event) => {

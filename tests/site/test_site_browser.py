@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -59,12 +60,38 @@ def test_search_fusetir_and_follow_it_into_python(open_page: Open) -> None:
         ("Inner(int mod)", "tvm::Inner"),
         ("fuse_tir.cc Run", "tvm::Pass::Run"),
         ("Inner fuse_tir", "tvm::Inner"),
+        *((" ".join(words), "tvm::Pass::Run") for words in permutations(("fuse_tir", "Run", "Pass"))),
+        ("fuse_tir Run", "tvm::Pass::Run"),
+        ("Pass Run", "tvm::Pass::Run"),
+        ("Pass level fuse.h", "tvm::Pass::level"),
+        ("FuseTIR ffi transform", "relax.transform.FuseTIR"),
+        ("ffi FuseTIR", "relax.transform.FuseTIR"),
+        ("src fuse_tir", "src/relax/fuse_tir.cc"),
+        ("fuse_tir.Run", "tvm::Pass::Run"),
     ],
 )
 def test_search(open_page: Open, query: str, expected: str) -> None:
     page = open_page()
     find(page, query)
     assert expected in page.locator("#hits .sym").first.inner_text()
+
+
+def test_no_answer_of_another_question_is_shown(open_page: Open) -> None:
+    """While the answer is made, what stood there before must not be taken for it; and words that nothing has say so."""
+    page = open_page()
+    find(page, "Inner")
+    page.evaluate(
+        "() => { const real = xref.data; xref.data = async (file) => {"
+        " await new Promise((done) => setTimeout(done, 600)); return real.call(xref, file); }; }"
+    )
+    page.keyboard.type(" fuse_tir")
+    page.wait_for_selector("#hits[aria-busy] .empty", timeout=400)
+    assert "Searching Inner fuse_tir" in page.locator("#hits").inner_text()
+    assert page.locator("#hits [role=option]").count() == 0
+    page.wait_for_selector("#hits [role=option]")
+    assert page.locator("#hits[aria-busy]").count() == 0
+    page.locator("#q").fill("Inner pipeline")
+    page.wait_for_selector("#hits .empty >> text=all these words")
 
 
 def test_search_is_a_combobox_by_keyboard(open_page: Open) -> None:

@@ -1,7 +1,9 @@
-"""The search's data: names in one script that the page loads when the search box is first used, details in shards.
+"""The search's data: names in one script, where their symbols stand in another, details in shards.
 
-Names are sorted, each once; a shard holds the symbols that bear some consecutive names. Everything is a classic script,
-because a page opened from disk may not fetch. The scoring is in templates/xref.js; docs/site.md says why no library.
+Names are sorted, each once; a shard holds the symbols that bear some consecutive names. For questions of several words
+`around.js` gives scope, file and parameters of every symbol, so that all are looked through, not the best names alone.
+Everything is a classic script, because a page opened from disk may not fetch. The scoring is in
+templates/search.js; docs/site.md says why no library.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def search_files(plan: SitePlan) -> Iterator[Output]:
-    """The scripts: `search/names.js`, and `search/N.js` for each shard."""
+    """The scripts: `search/names.js`, `search/around.js`, and `search/N.js` for each shard."""
     linker = Linker(plan)
     by_name: dict[str, list[Id]] = {}
     for id_, name in plan.names.items():
@@ -29,6 +31,8 @@ def search_files(plan: SitePlan) -> Iterator[Output]:
         if id_ in plan.packing.address and (name.line > 0 if name.file >= 0 else plan.refs.get(id_, 0) > 0):
             by_name.setdefault(_shown(name.name), []).append(id_)
     names = sorted(by_name)
+    for ids in by_name.values():
+        ids.sort(key=lambda id_: _order(plan, id_))
     weights = "".join(_weight(plan, by_name[name]) for name in names)
     keys = sorted((name, registry) for registry, name in plan.key_pages)
     yield data(
@@ -42,12 +46,33 @@ def search_files(plan: SitePlan) -> Iterator[Output]:
             "files": [[file.path, urls.source_url(file.path)] for file in plan.files],
         },
     )  # fmt: skip
+    yield data("search/around.js", _around(linker, [by_name[name] for name in names]))
     for number, first in enumerate(range(0, len(names), NAMES_PER_SHARD)):
-        shard = [
-            [_detail(linker, id_) for id_ in sorted(by_name[name], key=lambda id_: _order(plan, id_))]
-            for name in names[first : first + NAMES_PER_SHARD]
-        ]
+        shard = [[_detail(linker, id_) for id_ in by_name[name]] for name in names[first : first + NAMES_PER_SHARD]]
         yield data(f"search/{number}.js", shard)
+
+
+def _around(linker: Linker, symbols: list[list[Id]]) -> dict[str, object]:
+    """Of each symbol, in the order of names and of their details: file (-1: none), scope and parameters by number."""
+    plan = linker.plan
+    scopes: dict[str, int] = {"": 0}
+    params: dict[str, int] = {"": 0}
+    every = [id_ for ids in symbols for id_ in ids]
+    return {
+        "counts": [len(ids) for ids in symbols],
+        "file": [plan.names[id_].file for id_ in every],
+        "scope": [scopes.setdefault(_shown(_scope(linker, id_)), len(scopes)) for id_ in every],
+        "param": [params.setdefault(_shown(plan.parameters.get(id_, "")), len(params)) for id_ in every],
+        "scopes": "\n".join(scopes),
+        "params": "\n".join(params),
+    }
+
+
+def _scope(linker: Linker, id_: Id) -> str:
+    """What stands before a symbol's name where it is shown."""
+    name = linker.plan.names[id_]
+    label = linker.label(id_)
+    return label[: -len(name.name)] if label.endswith(name.name) else name.scope
 
 
 def _shown(name: str) -> str:
@@ -71,7 +96,5 @@ def _detail(linker: Linker, id_: Id) -> list[object]:
     plan = linker.plan
     name = plan.names[id_]
     path = plan.files[name.file].path if name.file >= 0 else ""
-    label = linker.label(id_)
-    scope = label[: -len(name.name)] if label.endswith(name.name) else name.scope
-    row: list[object] = [name.kind, name.lang, scope, path, name.line, plan.packing.address[id_]]
+    row: list[object] = [name.kind, name.lang, _scope(linker, id_), path, name.line, plan.packing.address[id_]]
     return [*row, plan.parameters[id_]] if id_ in plan.parameters else row

@@ -10,7 +10,7 @@ import hashlib
 import io
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from xref.link.flow_types import REFERENCES, read_foreign_types
 from xref.link.step import CallRow, Derived, Step, Touched, UnresolvedRow
@@ -113,13 +113,8 @@ class _Answers:
         """Solve, and add the rows."""
         solver = self.solver
         solver.solve()
-        at_site: dict[tuple[int, int], set[Id]] = defaultdict(set)
-        for caller, position, callee in solver.edges:
-            at_site[caller, position].add(self.ids[callee])
-        for caller, position, number in solver.constructions:
-            klass = solver.classes.all[number]
-            if position and not (solver.classes.finds(klass, "__init__") or solver.classes.finds(klass, "__new__")):
-                at_site[caller, position].add(self.ids[klass.code_number])
+        at_site = self._called(solver.edges, solver.constructions)
+        sure = self._called(solver.sure.edges, solver.sure.constructions)
         calls = list(self._hinted(at_site))
         capped: list[UnresolvedRow] = []
         for (caller, position), callees in sorted(at_site.items()):
@@ -134,6 +129,7 @@ class _Answers:
             strangers = self._strangers(caller, position) if len(callees) > MAX_SURE else set()
             if (caller, position) in solver.decorations and len(callees) > MAX_DECORATORS:
                 strangers = callees
+            strangers |= callees - sure[caller, position]
             calls += [
                 (source, callee, Evidence.NAME if callee in strangers else Evidence.VALUE, *place, "")
                 for callee in sorted(callees)
@@ -148,8 +144,22 @@ class _Answers:
         calls += self._candidates(at_site)
         calls += self._by_name()
         calls += self._from_compiled()
-        self.derived.calls(calls)
+        self.derived.calls(_without_needless_guesses(calls))
         self.derived.unresolved(capped)
+
+    def _called(
+        self, edges: Iterable[tuple[int, int, int]], constructions: Iterable[tuple[int, int, int]]
+    ) -> dict[tuple[int, int], set[Id]]:
+        """(calling code, position) -> functions that are called there, and classes without a constructor."""
+        at_site: dict[tuple[int, int], set[Id]] = defaultdict(set)
+        for caller, position, callee in edges:
+            at_site[caller, position].add(self.ids[callee])
+        classes = self.solver.classes
+        for caller, position, number in constructions:
+            klass = classes.all[number]
+            if position and not (classes.finds(klass, "__init__") or classes.finds(klass, "__new__")):
+                at_site[caller, position].add(self.ids[klass.code_number])
+        return at_site
 
     def _strangers(self, caller: int, position: int) -> set[Id]:
         """Bound methods that a table of functions holds for objects that the caller's own object is not: a base class
@@ -223,7 +233,8 @@ class _Answers:
         seen: set[tuple[Id, Id, int, int]] = set(self.known)
         for verdict in sorted(set(solver.verdicts), key=lambda one: (not one.is_sure, one)):
             row = (self.ids[verdict.code], self.ids[verdict.callee], self._file(verdict.code), verdict.position)
-            if row in seen or (verdict.code, verdict.position, verdict.callee) in solver.edges:
+            edges = solver.sure.edges if verdict.is_sure else solver.edges
+            if row in seen or (verdict.code, verdict.position, verdict.callee) in edges:
                 continue
             seen.add(row)
             at = (verdict.code, verdict.position)
@@ -308,6 +319,12 @@ class _Answers:
             if (file, position) not in answered:
                 for caller, callee in pairs:
                     yield caller, callee, Evidence.VALUE, self.files[file], *unpack(position), ""
+
+
+def _without_needless_guesses(calls: list[CallRow]) -> list[CallRow]:
+    """The rows, less the guesses that another row at the same place is sure of."""
+    sure = {(row[0], row[1], *row[3:6]) for row in calls if row[2] != Evidence.NAME}
+    return [row for row in calls if row[2] != Evidence.NAME or (row[0], row[1], *row[3:6]) not in sure]
 
 
 MAX_DECORATORS = 4

@@ -1,5 +1,8 @@
 """What may run at a site of which the receiver's class is not sure: operators and other special methods, and methods
 that only classes below the known one have. How sure each is follows from all that was found at the site together.
+
+Such a call waits until nothing else flows, and is then judged: what is sure runs. What is not runs in a second stage,
+when everything sure is known, and all that is only found then is a guess, since it follows from one.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from xref.python.flow.calls import Site
 from xref.python.flow.graph import DECLARED, FUNCTION, OBJECT
+from xref.python.flow.summary import NOTHING
 
 if TYPE_CHECKING:
     from xref.python.flow.attributes import Attributes
@@ -29,50 +33,102 @@ class Verdict(NamedTuple):
     is_sure: bool
 
 
+Key = tuple[int, int, str]
+"""(calling code, position, special method that is called there, "" for one that is called by name)."""
+
+
+class Held(NamedTuple):
+    """A call that waits: function object, site, and the receiver, as it was found and as the function sees it."""
+
+    item: int
+    site: Site
+    found: int | None
+    receiver: int | None
+
+
 class Candidates:
     """Collects them while the program is being solved."""
 
     def __init__(self) -> None:
         self.count = 0
-        self._found: dict[tuple[int, int, str], dict[int, dict[int, bool]]] = {}
-        self._guessed: set[tuple[int, int, str]] = set()
-        self._plain: set[tuple[int, int, str]] = set()
+        self.is_guessing = False
+        """Whether the second stage has begun."""
+        self._found: dict[Key, dict[int, dict[int, bool]]] = {}
+        self._guessed: set[Key] = set()
+        self._plain: set[Key] = set()
+        self._held: dict[Key, list[tuple[int, Held]]] = {}
+        self._dirty: dict[Key, None] = {}
+        self._late: dict[tuple[Key, int], int] = {}
 
-    def add(self, site: Site, callee: int, receiver: int, below: bool) -> None:
-        """At the site, the code `callee` may run on an object; `below`: if that is of a class below the known one."""
+    def add(self, callee: int, below: bool, call: Held) -> bool:
+        """At the site, the code `callee` may run on an object; `below`: if that is of a class below the known one.
+        Returns whether the call has to wait.
+        """
+        site, receiver = call.site, call.found
+        assert receiver is not None
         key = (site.code, site.position, site.how)
-        receivers = self._found.setdefault(key, {}).setdefault(callee, {})
+        callees = self._found.setdefault(key, {})
+        if self.is_guessing:
+            if callee not in callees and (key, callee) not in self._late:
+                self._late[key, callee] = receiver if below else NOTHING
+                self.count += 1
+            return False
+        receivers = callees.setdefault(callee, {})
         if receiver not in receivers:
             receivers[receiver] = below
             self.count += 1
         if site.is_guess:
             self._guessed.add(key)
+        self._held.setdefault(key, []).append((callee, call))
+        self._dirty[key] = None
+        return True
 
     def plain(self, site: Site, how: str) -> None:
         """A list, tuple, dict or set of Python's own was found at the site, which runs no method of the tree."""
         self._plain.add((site.code, site.position, how))
 
+    def release(self, solver: Attributes) -> list[Held]:
+        """The calls that are sure, now that nothing else flows, or all of them in the second stage."""
+        ready: list[Held] = []
+        dirty, self._dirty = self._dirty, {}
+        for key in self._held if self.is_guessing else dirty:
+            sure = {} if self.is_guessing else {one.callee: one.is_sure for one in self._judge(key, solver)}
+            waiting = self._held[key]
+            ready += [call for callee, call in waiting if self.is_guessing or sure[callee]]
+            self._held[key] = [one for one in waiting if not self.is_guessing and not sure[one[0]]]
+        return ready
+
     def judge(self, solver: Attributes) -> Iterator[Verdict]:
-        """A verdict for each (site, callee), when everything has been found."""
-        containers = frozenset(solver.containers_of_objects.values())
-        for key, callees in self._found.items():
-            how = key[2]
-            receivers = {one for found in callees.values() for one in found}
-            if how in _ASKED_OF_ALL:
-                few = len(receivers) == 1
-            else:
-                few = len(callees) == 1 or len(receivers) <= MAX_RECEIVERS
-            for callee, found in callees.items():
-                own = [one for one, below in found.items() if not below]
-                sure = key not in self._guessed and (few if own else len(callees) == 1)
-                if sure and key in self._plain:
-                    sure = any(solver.graph.firsts[one] in containers for one in found)
-                if sure and own and (how in _VAGUE or how in _ASKED_OF_ALL):
-                    sure = any(solver.graph.kinds[one] == OBJECT for one in own)
-                if sure and own and how.startswith("__"):
-                    sure = any(_is_last(solver, one, how, callee) for one in own)
-                base = -1 if own else min(solver.graph.firsts[one] for one in found)
-                yield Verdict(key[0], key[1], callee, base, sure)
+        """A verdict for each (site, callee) of the first stage, when that has ended."""
+        for key in self._found:
+            yield from self._judge(key, solver)
+
+    def guesses(self, solver: Attributes) -> Iterator[Verdict]:
+        """A verdict for each (site, callee) that only the second stage found."""
+        for (key, callee), receiver in self._late.items():
+            base = solver.graph.firsts[receiver] if receiver != NOTHING else NOTHING
+            yield Verdict(key[0], key[1], callee, base, False)
+
+    def _judge(self, key: Key, solver: Attributes) -> Iterator[Verdict]:
+        callees = self._found[key]
+        how = key[2]
+        receivers = {one for found in callees.values() for one in found}
+        if how in _ASKED_OF_ALL:
+            few = len(receivers) == 1
+        else:
+            few = len(callees) == 1 or len(receivers) <= MAX_RECEIVERS
+        for callee, found in callees.items():
+            own = [one for one, below in found.items() if not below]
+            sure = key not in self._guessed and (few if own else len(callees) == 1)
+            if sure and key in self._plain:
+                containers = frozenset(solver.containers_of_objects.values())
+                sure = any(solver.graph.firsts[one] in containers for one in found)
+            if sure and own and (how in _VAGUE or how in _ASKED_OF_ALL):
+                sure = any(solver.graph.kinds[one] == OBJECT for one in own)
+            if sure and own and how.startswith("__"):
+                sure = any(_is_last(solver, one, how, callee) for one in own)
+            base = NOTHING if own else min(solver.graph.firsts[one] for one in found)
+            yield Verdict(key[0], key[1], callee, base, sure)
 
 
 def _is_last(solver: Attributes, receiver: int, name: str, callee: int) -> bool:

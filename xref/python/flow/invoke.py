@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xref.python.flow.attributes import Attributes
 from xref.python.flow.calls import Site
+from xref.python.flow.candidates import Held
 from xref.python.flow.classes import Klass
 from xref.python.flow.graph import (
     BOUND,
@@ -110,12 +111,18 @@ class Invoker(Attributes):
             return
         self._called.add(key)
         self.answered.add(site.number)
+        if self.program.places[self.graph.firsts[item]].code.declines:
+            self.declined.add(site.number)
+        if self._report(Held(item, site, found, receiver), owner is not None):
+            self.run_function(item, site, found, receiver)
+
+    def run_function(self, item: int, site: Site, found: int | None, receiver: int | None) -> None:
+        """Lead arguments to a function and results back. `found`: the receiver as it was found, `receiver`: as the
+        function sees it.
+        """
         code_number = self.graph.firsts[item]
         frames = self.graph.seconds[item][0]
         code = self.program.places[code_number].code
-        if code.declines:
-            self.declined.add(site.number)
-        self._report(site, code_number, found, owner is not None)
         base = self.frame(code_number, frames, site.number if site.positional or site.keywords else 0)
         given = self._bind(code, code_number, base, site, receiver)
         if site.target == NOTHING:
@@ -152,16 +159,17 @@ class Invoker(Attributes):
         known = self.graph.firsts[receiver]
         return owner if owner is not None and owner not in self.classes.order(self.classes.all[known]) else None
 
-    def _report(self, site: Site, code_number: int, receiver: int | None, below: bool) -> None:
-        """Report a function that runs, or may run, at the site; `below`: see `_below`."""
+    def _report(self, call: Held, below: bool) -> bool:
+        """Report a function that runs, or may run, at the site; `below`: see `_below`. Returns whether it runs now."""
+        site, receiver, code_number = call.site, call.found, self.graph.firsts[call.item]
         if not site.position:
-            return
+            return True
         if receiver is not None and not below and self.graph.kinds[receiver] == DECLARED:
             self.dispatches.add((site.code, site.position, self.graph.firsts[receiver], code_number, site.how))
         if receiver is not None and (below or site.how or site.is_guess):
-            self.candidates.add(site, code_number, receiver, below)
-        else:
-            self.emit(site, code_number)
+            return not self.candidates.add(code_number, below, call)
+        self.emit(site, code_number)
+        return True
 
     def frame(self, code_number: int, around: tuple[int, ...], site: int) -> int:
         """The frame that a function runs in."""

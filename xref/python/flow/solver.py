@@ -9,10 +9,11 @@ that hold only when nothing else is known (`deferred`) are applied after a fixed
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from xref.python.flow import summary as ops
 from xref.python.flow.calls import Site
+from xref.python.flow.candidates import Verdict
 from xref.python.flow.classes import Classes, Klass
 from xref.python.flow.filters import Filters
 from xref.python.flow.graph import (
@@ -39,8 +40,16 @@ CONSTRAINT_MASK = (1 << _CONSTRAINT_BITS) - 1
 _MAX_ROUNDS = 12
 
 
+class Sure(NamedTuple):
+    """What was found before any guess ran: see `Attributes.edges`, `constructions` and `handed_over`."""
+
+    edges: frozenset[tuple[int, int, int]] = frozenset()
+    constructions: frozenset[tuple[int, int, int]] = frozenset()
+    handed_over: frozenset[tuple[int, int, int, str]] = frozenset()
+
+
 class Solver(Filters, Invoker):
-    """The analysis of one program; `solve`, then read `edges`, `constructions` and `full`."""
+    """The analysis of one program; `solve`, then read `edges`, `constructions`, `verdicts`; `sure` is the sure part."""
 
     def __init__(self, summaries: Sequence[Summary]) -> None:
         graph = Graph()
@@ -59,6 +68,8 @@ class Solver(Filters, Invoker):
         """(code, position) of decorators."""
         self._results: list[tuple[int, int, int]] = []
         self.call_sites: list[Site] = []
+        self.sure = Sure()
+        self.verdicts: list[Verdict] = []
         self._reflected: list[tuple[int, str, Site]] = []
         self._keyed: list[tuple[int, int, int, Site]] = []
         self._apply = (
@@ -73,13 +84,21 @@ class Solver(Filters, Invoker):
         bases = BaseFinder(self.program.summaries).find()
         self._start()
         self.classes.inherit(bases)
+        self._complete()
+        self.sure = Sure(frozenset(self.edges), frozenset(self.constructions), frozenset(self.handed_over))
+        verdicts = list(self.candidates.judge(self))
+        self.candidates.is_guessing = True
+        self._complete()
+        self.verdicts = [*verdicts, *self.candidates.guesses(self)]
+        self._report_full()
+
+    def _complete(self) -> None:
+        """Run until no rule adds anything."""
         self._run()
         for _ in range(_MAX_ROUNDS):
             if not self._deferred():
                 break
             self._run()
-        self._report_full()
-        self.verdicts = self.candidates.judge(self)
 
     def _report_full(self) -> None:
         """A call of what was kept out of a full node would run more than is told."""
@@ -92,8 +111,15 @@ class Solver(Filters, Invoker):
 
     def _run(self) -> None:
         self.graph.run()
-        while self.let_through():
+        while self.let_through() or self._release():
             self.graph.run()
+
+    def _release(self) -> bool:
+        """Let calls run that were judged; False when there are none."""
+        ready = self.candidates.release(self)
+        for call in ready:
+            self.run_function(*call)
+        return bool(ready)
 
     def _start(self) -> None:
         for module, root in self.program.roots.items():

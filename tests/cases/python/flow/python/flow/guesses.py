@@ -103,3 +103,27 @@ class AlsoKept:
 
 def construct():
     Kept()
+
+
+class Adds(Base):
+    """What only an addition makes, which is a guess itself."""
+
+    def __add__(self, other):
+        return Drawn()
+
+
+class Drawn:
+    def draw(self): ...
+
+
+class AlsoAdds(Base):
+    def __add__(self, other):
+        return Drawn()
+
+
+def follows_a_guess(left: Base):
+    (left + 1).draw()  # which `__add__` runs is not known, so neither is whose `draw`
+
+
+def follows_what_is_sure(left: Adds):
+    (left + 1).draw()

@@ -66,75 +66,96 @@
     if (input.value) update();
   }
 
-  // ---- A run: where the time in the FFI went ----------------------------------------------------------------------
-
-  // The run knows calls by pair, not as a tree. The time of a function is that of the FFI calls it makes, itself or
-  // below it, and is divided among its callers as they called it: the assumption of gprof.
-  class Run {
-    constructor(data) {
-      Object.assign(this, data);
-      const size = data.labels.length;
-      this.below = Array.from({ length: size }, () => []);
-      this.calls = new Float64Array(size);
-      for (const [from, to, count, ns] of data.edges) {
-        this.calls[to] += count;
-        if (from >= 0) this.below[from].push([to, count, ns]);
-      }
-      this.each = new Float64Array(size);
-      for (let round = 0; round < 40; round++) {
-        for (let at = 0; at < size; at++) {
-          let sum = 0;
-          for (const [to, count, ns] of this.below[at]) sum += ns === null ? count * this.each[to] : ns;
-          this.each[at] = this.calls[at] ? Math.min(sum / this.calls[at], data.total) : sum;
-        }
-      }
-      this.roots = data.edges.filter(([from]) => from < 0).map(([, to, count, ns]) => [to, count, ns]);
-      const entered = new Set(data.edges.map(([, to]) => to));
-      for (let at = 0; at < size; at++) if (!entered.has(at)) this.roots.push([at, 1, null]);
-    }
-
-    cost([to, count, ns]) {
-      return ns === null ? count * this.each[to] : ns;
-    }
-  }
+  // ---- A run: where the time went ----------------------------------------------------------------------------------
 
   const time = (ns) => (ns >= 1e9 ? `${(ns / 1e9).toPrecision(3)} s` : ns >= 1e6 ? `${(ns / 1e6).toPrecision(3)} ms` : `${(ns / 1e3).toPrecision(3)} µs`);
+  const ROW = 24, CHAR = 6.7;  // pixels: a row of boxes, a character in them (xref.css)
 
-  function flame(section, run) {
-    const canvas = element("div", { class: "flame", tabindex: "0", role: "group", "aria-label": "Flame view: boxes are functions, as wide as their time" });
-    const trail = element("p", { class: "facts" });
-    section.append(trail, canvas);
-    function show(path) {
-      const top = path[path.length - 1];
+  // Frames of xref/site/stacks.py as boxes: { label, full, lang, href, ns, times, note, below }.
+  function tree(frames) {
+    const root = { label: "all", full: "all", lang: "", href: null, ns: 0, times: 1, note: "", below: [] };
+    const made = frames.map((frame) => ({ ...frame, below: [] }));
+    made.forEach((frame) => (frame.parent < 0 ? root : made[frame.parent]).below.push(frame));
+    made.forEach((frame) => frame.below.sort((a, b) => b.ns - a.ns));
+    root.below.sort((a, b) => b.ns - a.ns);
+    root.ns = root.below.reduce((sum, { ns }) => sum + ns, 0);
+    return root;
+  }
+
+  const callFrames = (run) => run.stacks.map(([parent, at, times, ns, callers, elsewhere]) => ({
+    parent, times, ns, label: run.shorts[at], full: run.labels[at], lang: run.langs[at], href: run.hrefs[at],
+    note: callers ? `called from ${callers} functions: what ran inside it, for all of them together` : elsewhere ? "several call it: what ran inside it begins a stack of its own" : "",
+  }));
+  const passFrames = (run) => run.pass_stacks.map(([parent, name, times, ns, href]) => ({ parent, times, ns, label: name, full: name, lang: "", href, note: "" }));
+
+  function flame(section, heading, about, frames) {
+    const whole = tree(frames);
+    const canvas = element("div", { class: "flame", tabindex: "0", role: "group", "aria-label": `${heading}: boxes as wide as their time` });
+    const trail = element("p", { class: "facts trail", role: "status" });
+    section.append(element("h3", {}, heading), element("p", { class: "note" }, about), trail, canvas);
+    let path = [whole];
+    function draw() {
+      const top = path[path.length - 1], pixels = canvas.clientWidth || 900;
       trail.replaceChildren(...path.flatMap((each, at) => {
         const link = element("button", { type: "button" }, each.label);
         link.addEventListener("click", () => show(path.slice(0, at + 1)));
         return at ? [" › ", link] : [link];
       }));
-      if (top.at >= 0) trail.append(" ", element("a", { href: xref.root + run.hrefs[top.at] }, "its page"), ` ${time(top.cost)}`);
-      canvas.replaceChildren();
-      const put = (edges, left, width, depth, seen, scale, upper) => {
+      trail.append(` ${time(top.ns)}`);
+      if (top.href) trail.append(" · ", element("a", { href: xref.root + top.href }, "its page"));
+      if (top.note) trail.append(` · ${top.note}`);
+      let deepest = 0;
+      const boxes = [];
+      const put = (frame, left, width, depth, above) => {
+        const wide = (width / 100) * pixels;
+        if (wide < 2 || depth > 60) return;
+        deepest = Math.max(deepest, depth);
+        const own = frame.ns - frame.below.reduce((sum, { ns }) => sum + ns, 0), room = Math.floor((wide - 8) / CHAR);
+        const words = `${frame.label} ${time(frame.ns)}`;
+        const label = room >= words.length ? words : room >= frame.label.length ? frame.label : room > 4 ? `${frame.label.slice(0, room - 1)}…` : "";
+        const title = [frame.full, `${time(frame.ns)}${frame.below.length && own > 0 ? `, ${time(own)} of it itself` : ""}, ×${number(frame.times)}`, frame.note].filter(Boolean).join("\n");
+        const box = element("button", { type: "button", class: `${frame.lang ? `l-${frame.lang}` : "l-pass"}${frame.note ? " apart" : ""}`, style: `left:${left.toFixed(3)}%;width:${width.toFixed(3)}%;top:${depth * ROW}px`, title }, label);
+        box.addEventListener("click", () => show([...path, ...above.slice(1), frame]));
+        boxes.push(box);
+        below(frame, left, width, depth + 1, [...above, frame]);
+      };
+      const below = (frame, left, width, depth, above) => {
+        const sum = frame.below.reduce((all, { ns }) => all + ns, 0), scale = width / Math.max(frame.ns, sum, 1);
         let x = left;
-        const sorted = edges.map((edge) => [edge, run.cost(edge) * scale]).sort((a, b) => b[1] - a[1]);
-        const sum = sorted.reduce((all, [, cost]) => all + cost, 0), fit = sum > upper ? upper / sum : 1;
-        for (const [edge, raw] of sorted) {
-          const cost = raw * fit, wide = (cost / upper) * width;
-          if (wide < 0.25 || depth > 40) continue;
-          const [at, count, ns] = edge;
-          const chain = [...path, ...seen.map((node) => ({ at: node, label: run.labels[node], cost })), { at, label: run.labels[at], cost }];
-          const box = element("button", { type: "button", class: `l-${run.langs[at]}`, style: `left:${x.toFixed(2)}%;width:${wide.toFixed(2)}%;top:${depth * 20}px`, title: `${run.labels[at]}\n${time(cost)}${ns === null ? "" : `, ×${number(count)} through the FFI`}` }, run.labels[at]);
-          box.addEventListener("click", () => show(chain));
-          canvas.append(box);
-          canvas.style.height = `${Math.max(parseInt(canvas.style.height || 0, 10), depth * 20 + 26)}px`;
-          if (!seen.includes(at) && run.calls[at]) put(run.below[at], x, wide, depth + 1, [...seen, at], (scale * fit * count) / run.calls[at], cost);
-          x += wide;
+        for (const each of frame.below) {
+          put(each, x, each.ns * scale, depth, above);
+          x += each.ns * scale;
         }
       };
-      canvas.style.height = "0";
-      if (top.at < 0) put(run.roots, 0, 100, 0, [], 1, run.roots.reduce((sum, edge) => sum + run.cost(edge), 0) || 1);
-      else put([[top.at, 1, top.cost]], 0, 100, 0, [], 1, top.cost);
+      if (path.length === 1) below(whole, 0, 100, 0, [whole]);
+      else put(top, 0, 100, 0, []);
+      canvas.replaceChildren(...boxes);
+      canvas.style.height = `${(deepest + 1) * ROW + 4}px`;
     }
-    show([{ at: -1, label: "the run", cost: 0 }]);
+    function show(chain) {
+      path = chain;
+      draw();
+    }
+    canvas.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && path.length > 1) {
+        event.stopPropagation();
+        show(path.slice(0, -1));
+        canvas.focus();
+      }
+    });
+    let wide = 0;
+    new ResizeObserver(() => {
+      if (canvas.clientWidth !== wide) draw();
+      wide = canvas.clientWidth;
+    }).observe(canvas);
+    draw();
+  }
+
+  function flames(section, run) {
+    if (run.pass_stacks.length) flame(section, "By pass", "Below a pass stand those that it ran; a pass that ran several times at one place is one box. Click a box to enlarge it, Esc goes back.", passFrames(run));
+    const calls = callFrames(run);
+    if (calls.length) flame(section, "By call", "Functions, as wide as the measured time of FFI calls below them. A box stands below another only where that is sure: the run counted pairs of caller and callee, so a function that several others called ends its stacks (dashed), and what ran inside it begins a stack of its own. Calls inside a call of the same function count for both.", calls);
+    if (!run.pass_stacks.length && !calls.length) section.append(element("p", { class: "none" }, "The run has no times, neither of passes nor of FFI calls."));
   }
 
   // ---- Two runs -------------------------------------------------------------------------------------------------------
@@ -199,9 +220,8 @@
   document.querySelectorAll("[data-text]").forEach(words);
   document.querySelectorAll("[data-compare]").forEach(compare);
   document.querySelectorAll("[data-run]").forEach(async (section) => {
-    const run = new Run(await xref.data(section.dataset.run));
+    const run = await xref.data(section.dataset.run);
     section.querySelectorAll("noscript").forEach((none) => none.remove());
-    if (run.edges.some(([, , , ns]) => ns !== null)) flame(section, run);
-    else section.append(element("p", { class: "none" }, "The run has no times of FFI calls."));
+    flames(section, run);
   });
 })();

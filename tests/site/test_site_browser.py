@@ -374,9 +374,20 @@ def test_where_the_time_of_a_run_went(open_page: Open) -> None:
     page = open_page(urls.run_url(site_case.RUN))
     page.wait_for_selector(".flame button")
     first = page.locator(".flame button").first
-    assert "4.50 ms" in (page.locator(".flame button", has_text="tvm::FuseTIR").first.get_attribute("title") or "")
-    first.click()
-    assert page.locator("[data-run] .facts button").count() > 1
+    assert first.inner_text() == "Sequential 10.0 ms"
+    calls = page.locator(".flame").nth(1)
+    box = calls.locator("button", has_text="relax.transform.FuseTIR")
+    assert box.inner_text() == "relax.transform.FuseTIR 4.50 ms", "a key's name, and its time"
+    assert "tvm::FuseTIR" in (box.get_attribute("title") or "")
+    assert [each.split(" ")[0] for each in calls.locator("button").all_inner_texts()] == [
+        "pipeline.one", "transform.FuseTIR", "relax.transform.FuseTIR"
+    ]  # fmt: skip
+    box.click()
+    assert page.locator(".trail").nth(1).locator("button").all_inner_texts() == [
+        "all", "pipeline.one", "transform.FuseTIR", "relax.transform.FuseTIR"
+    ]  # fmt: skip
+    assert calls.locator("button").count() == 1, "what is inside it is too short to be seen"
+    page.keyboard.press("Escape")
     assert page.locator("svg.timeline a").count() == 3
     page.locator("svg.timeline a", has_text="FuseTIR").first.click()
     assert page.locator("li:target").inner_text().startswith("FuseTIR")

@@ -3,54 +3,31 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from markupsafe import Markup
 
-from xref.model import Id
+from xref.model import Id, Lang
 from xref.site import urls
 from xref.site.ir_pages import differences, ir_page, ir_url
 from xref.site.links import Line, Linker, SymbolLink
+from xref.site.names import CONTAINERS
 from xref.site.outputs import Output, data, page
 from xref.site.plan import Run
+from xref.site.run_passes import PassRow, PassTotal, load_passes, totals
+from xref.site.stacks import Edge, call_stacks, pass_stacks
 from xref.site.timeline import Slice, timeline
 
 RUNS = "runs/index.js"
 SHOWN = 200
 """Rows of the tables of calls; the sentence above each says how many there are."""
-_DEEPEST = 8
 _SLOWEST = 12
 _KINDS = (
     ("ffi", "FFI calls by key", ("ffi", "callback")),
     ("python", "Busiest calls within Python", ("python",)),
     ("native", "Busiest calls within C++", ("native",)),
 )
-
-
-class PassRow(NamedTuple):
-    """A pass as it ran. `left` and `width` place its bar, in percent of the time from the first pass to the last."""
-
-    seq: int
-    depth: int
-    name: str
-    href: str | None
-    start_ns: int
-    duration_ns: int
-    changed: int | None
-    left: float
-    width: float
-
-
-class PassTotal(NamedTuple):
-    """All times that a pass of one name ran: in how many the module changed, the time without the passes inside."""
-
-    name: str
-    href: str | None
-    times: int
-    changed: int
-    own_ns: int
-    seq: int
 
 
 class EdgeRow(NamedTuple):
@@ -60,6 +37,7 @@ class EdgeRow(NamedTuple):
     callee: SymbolLink
     key: str
     key_href: str | None
+    remark: str
     times: int
     total_ns: int | None
 
@@ -75,14 +53,17 @@ class Edges(NamedTuple):
 
 
 class RunView(NamedTuple):
-    """All that a run's page shows. `slowest` and `changed` count a pass once for its name; `unmatched_total` counts
-    what the list cuts."""
+    """All that a run's page shows. `slowest`, `containers` and `changed` count a pass once for its name, and
+    `containers`, which mainly run other passes, stand in no other list; `compared`: whether the run told of any pass if
+    it changed its module; `unmatched_total` counts what the list cuts."""
 
     run: Run
     passes: list[PassRow]
     picture: Markup
     slowest: list[PassTotal]
+    containers: list[PassTotal]
     changed: list[PassTotal]
+    compared: bool
     edges: list[Edges]
     unmatched: list[tuple[str, str, int, str]]
     unmatched_total: int
@@ -99,64 +80,50 @@ def view_of(db: sqlite3.Connection, linker: Linker, run: Run) -> RunView:
         "SELECT kind, name, count, reason FROM unmatched WHERE run_id = ? ORDER BY count DESC, kind, name", (run.id,)
     ).fetchall()
     edges = [part for part in edges if part.calls or part.anchor != "native"]
-    passes = _passes(db, linker, run.id)
-    totals = _totals(passes)
+    passes = load_passes(db, linker, run.id)
+    counted = totals(passes)
     span = max((row.start_ns + row.duration_ns for row in passes), default=0) - min(
         (row.start_ns for row in passes), default=0
     )
     picture = timeline(
         [Slice(row.seq, row.depth, row.name, row.left, row.width, row.duration_ns, row.changed) for row in passes], span
     )
-    slowest = sorted(totals, key=lambda total: (-total.own_ns, total.name))[:_SLOWEST]
-    changed = [total for total in totals if total.changed]
-    return RunView(run, passes, picture, slowest, changed, edges, rows[:SHOWN], len(rows))
+    leaves = [total for total in counted if not total.container]
+    slowest = sorted(leaves, key=lambda total: (-total.own_ns, total.name))[:_SLOWEST]
+    containers = sorted(
+        (total for total in counted if total.container), key=lambda total: (-total.total_ns, total.name)
+    )
+    changed = [total for total in leaves if total.changed]
+    known = any(row.changed is not None for row in passes)
+    return RunView(run, passes, picture, slowest, containers, changed, known, edges, rows[:SHOWN], len(rows))
 
 
-def _keys_of_symbols(db: sqlite3.Connection) -> dict[Id, str]:
-    rows = db.execute("SELECT symbol_id, min(name) FROM key_defs WHERE registry = 'ffi' AND symbol_id IS NOT NULL"
-                      " GROUP BY symbol_id")  # fmt: skip
-    return dict(rows.fetchall())
-
-
-def _passes(db: sqlite3.Connection, linker: Linker, run: str) -> list[PassRow]:
+def _keys_of_symbols(db: sqlite3.Connection) -> dict[Id, tuple[str, str]]:
+    """The key, (registry, name), that runs a function: the FFI's, else a method's, else another registry's."""
     rows = db.execute(
-        "SELECT seq, depth, name, symbol_id, start_ns, duration_ns, changed FROM passes_run WHERE run_id = ?"
-        " ORDER BY seq",
-        (run,),
-    ).fetchall()
-    if not rows:
-        return []
-    begin = min(row[4] for row in rows)
-    span = max(1, max(row[4] + row[5] for row in rows) - begin)
-    return [
-        PassRow(seq, min(depth, _DEEPEST), name, linker.address(symbol) or linker.key("pass", name), start, duration,
-                changed, round(100 * (start - begin) / span, 2), round(100 * duration / span, 2))
-        for seq, depth, name, symbol, start, duration, changed in rows
-    ]  # fmt: skip
+        "SELECT symbol_id, registry, min(name) FROM key_defs WHERE symbol_id IS NOT NULL GROUP BY 1, 2"
+        " ORDER BY registry = 'ffi', registry = 'method', registry"
+    )
+    return {id_: (registry, name) for id_, registry, name in rows}
 
 
-def _totals(passes: Sequence[PassRow]) -> list[PassTotal]:
-    """Passes by name, in the order of their first start."""
-    own = {row.seq: row.duration_ns for row in passes}
-    open_: list[PassRow] = []
-    for row in passes:
-        while open_ and open_[-1].depth >= row.depth:
-            open_.pop()
-        if open_:
-            own[open_[-1].seq] -= row.duration_ns
-        open_.append(row)
-    found: dict[str, PassTotal] = {}
-    for row in passes:
-        known = found.get(row.name, PassTotal(row.name, row.href, 0, 0, 0, row.seq))
-        found[row.name] = known._replace(
-            times=known.times + 1, changed=known.changed + bool(row.changed), own_ns=known.own_ns + own[row.seq]
-        )
-    return list(found.values())
+def _key_of(linker: Linker, keys: dict[Id, tuple[str, str]], id_: Id) -> tuple[str, str | None, str]:
+    """(name, address, remark) of the key that runs a function. One that another made has the key of that one."""
+    at: Id | None = id_
+    while at is not None:
+        if at in keys:
+            registry, name = keys[at]
+            remark = "made by this" if at != id_ else "" if registry == "ffi" else registry.replace("_", " ")
+            return name, linker.key(registry, name), remark
+        if linker.name(at).kind in CONTAINERS:
+            break
+        at = linker.name(at).parent
+    return "", None, "called back from C++" if linker.name(id_).lang != Lang.CPP else "no key"
 
 
 def _edges(
-    db: sqlite3.Connection, linker: Linker, run: str, kinds: tuple[str, ...], keys: dict[Id, str], anchor: str,
-    heading: str,
+    db: sqlite3.Connection, linker: Linker, run: str, kinds: tuple[str, ...], keys: dict[Id, tuple[str, str]],
+    anchor: str, heading: str,
 ) -> Edges:  # fmt: skip
     marks = ", ".join("?" * len(kinds))
     rows = db.execute(
@@ -168,8 +135,7 @@ def _edges(
         EdgeRow(
             None if caller is None else linker.symbol(caller),
             linker.symbol(callee),
-            keys.get(callee, ""),
-            linker.key("ffi", keys[callee]) if callee in keys else None,
+            *_key_of(linker, keys, callee),
             count,
             total,
         )
@@ -184,7 +150,7 @@ def _title(run: Run) -> str:
 
 
 def calls_data(db: sqlite3.Connection, linker: Linker, run: str) -> dict[str, object]:
-    """What the flame view and the comparison read: functions by number, edges [caller, callee, count, ns].
+    """What the flame views and the comparison read: functions by number, edges [caller, callee, count, ns], stacks.
 
     A caller outside the index is -1, a time that was not measured null.
     """
@@ -192,19 +158,20 @@ def calls_data(db: sqlite3.Connection, linker: Linker, run: str) -> dict[str, ob
         "SELECT caller_id, callee_id, kind IN ('ffi', 'native'), sum(count), sum(total_ns) FROM observed_calls"
         " WHERE run_id = ? AND callee_id IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3", (run,),
     ).fetchall()  # fmt: skip
-    ids = sorted({id_ for row in rows for id_ in row[:2] if id_ is not None})
+    edges = [Edge(caller, callee, count, total if timed else None) for caller, callee, timed, count, total in rows]
+    ids = sorted({id_ for edge in edges for id_ in edge[:2] if id_ is not None})
     number = {id_: at for at, id_ in enumerate(ids)}
-    edges = [
-        [-1 if caller is None else number[caller], number[callee], count, total if timed else None]
-        for caller, callee, timed, count, total in rows
-    ]
-    passes = [
-        [row.name, row.depth, row.start_ns, row.duration_ns, row.changed, row.href] for row in _passes(db, linker, run)
-    ]
+    keys = _keys_of_symbols(db)
+    passes = load_passes(db, linker, run)
     return {
         "labels": [linker.label(id_) for id_ in ids], "langs": [linker.name(id_).lang for id_ in ids],
-        "hrefs": [linker.address(id_) for id_ in ids], "edges": edges, "passes": passes,
-        "total": max((edge[3] or 0 for edge in edges), default=0),
+        "shorts": [keys[id_][1] if keys.get(id_, ("",))[0] == "ffi" else linker.name(id_).short for id_ in ids],
+        "hrefs": [linker.address(id_) for id_ in ids],
+        "edges": [[-1 if edge.caller is None else number[edge.caller], number[edge.callee], edge.times, edge.ns]
+                  for edge in edges],
+        "passes": [[row.name, row.depth, row.start_ns, row.duration_ns, row.changed, row.href] for row in passes],
+        "stacks": [[frame.parent, number[frame.what], *frame[2:]] for frame in call_stacks(edges)],
+        "pass_stacks": [list(frame) for frame in pass_stacks(passes)],
     }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from xref.model import duration
 
-_WIDTH, _ROW, _BAR = 1160, 24, 20
+_WIDTH, _ROW, _BAR = 1160, 24, 21
 _CHAR = 6.1
 """Width of a character at 10 points of a fixed-width font."""
 

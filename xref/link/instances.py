@@ -190,20 +190,28 @@ def _of_callers(db: sqlite3.Connection, program: _Program, methods: _Methods) ->
     """Each call that gives a class for a parameter runs what the template does with it."""
     used = json.dumps(sorted(function for function, uses in program.uses.items() if uses))
     names = dict(db.execute("SELECT id, qualname FROM symbol WHERE id IN (SELECT value FROM json_each(?))", (used,)))
+    runs: dict[tuple[Id, str], tuple[Id, ...]] = {}
     for caller, callee, written, file_id, line, col in db.execute(
         "SELECT caller_id, callee_id, bindings, file_id, line, col FROM instance"
         " WHERE callee_id IN (SELECT value FROM json_each(?)) AND bindings LIKE '%=c%'",
         (used,),
     ):
-        uses = program.uses[callee]
-        given = bindings(written) or {}
-        for name, parameter in uses:
-            head, _, path = parameter.partition("::")
-            value = value_of(given, head)
-            if value.startswith("c") and (class_ := methods.within(int(value[1:]), path)) is not None:
-                for method in methods.named(class_, name):
-                    if method != caller:
-                        yield caller, method, Evidence.TEMPLATE, file_id, line, col, names.get(callee, "")
+        run = runs.get((callee, written))
+        if run is None:
+            run = runs[callee, written] = tuple(_run_with(program.uses[callee], bindings(written) or {}, methods))
+        via = names.get(callee, "")
+        for method in run:
+            if method != caller:
+                yield caller, method, Evidence.TEMPLATE, file_id, line, col, via
+
+
+def _run_with(uses: Iterable[Use], given: dict[str, str], methods: _Methods) -> Iterator[Id]:
+    """The methods that a template runs of the classes that a call gives for its parameters."""
+    for name, parameter in uses:
+        head, _, path = parameter.partition("::")
+        value = value_of(given, head)
+        if value.startswith("c") and (class_ := methods.within(int(value[1:]), path)) is not None:
+            yield from methods.named(class_, name)
 
 
 def _of_parameters(derived: Derived, program: _Program, methods: _Methods) -> set[tuple[int, int, int, Id]]:

@@ -201,6 +201,7 @@
     facts.append(" · run ", choice, " ", note);
     const kept = xref.recall("run");
     choice.value = kept === "" || runs.some(([id]) => id === kept) ? kept : runs[0][0];
+    const python = /\.py$/.test(code.dataset.path);
     let hot = [];
     async function show() {
       hot.forEach((line) => { line.classList.remove("hot"); line.removeAttribute("title"); line.style.removeProperty("--h"); });
@@ -213,11 +214,13 @@
         const line = document.getElementById(`L${lines[at]}`);
         if (!line) continue;
         line.classList.add("hot");
-        line.title = `×${lines[at + 1].toLocaleString("en")} in run ${choice.value}`;
+        line.title = `called or calling ×${lines[at + 1].toLocaleString("en")} in run ${choice.value}`;
         line.style.setProperty("--h", `${Math.round(25 + 75 * Math.log2(lines[at + 1] + 1) / Math.log2(most + 1))}%`);
         hot.push(line);
       }
-      note.textContent = !run ? "" : hot.length ? `${hot.length} lines ran, up to ×${most.toLocaleString("en")}` : "did not come by here";
+      const seen = hot.length === 1 ? `it was seen on 1 line, ×${most.toLocaleString("en")}` : hot.length ? `it was seen on ${hot.length.toLocaleString("en")} lines, up to ×${most.toLocaleString("en")}` : "it was not seen here";
+      note.textContent = !run ? "" : python || run[4] ? seen : `${seen}; of C++ it saw calls from and to Python, and passes`;
+      note.title = !run || python || run[4] ? "" : "xref trace --native also records which C++ function called which";
     }
     choice.addEventListener("change", () => { xref.keep("run", choice.value); show(); });
     show();

@@ -277,8 +277,8 @@ def test_the_bar_says_where_you_are(open_page: Open) -> None:
 def test_runs_in_the_margin_can_be_switched(open_page: Open) -> None:
     page = open_page("source/python/tvm/relax/transform.py.html")
     page.wait_for_selector("span.hot")
-    assert page.locator("#L7").get_attribute("title") == f"×3 in run {site_case.RUN}"
-    assert "2 lines ran, up to ×3" in page.locator("p.facts").inner_text()
+    assert page.locator("#L7").get_attribute("title") == f"called or calling ×3 in run {site_case.RUN}"
+    assert "it was seen on 2 lines, up to ×3" in page.locator("p.facts").inner_text()
     page.select_option("#run", "")
     page.wait_for_selector("span.hot", state="detached")
     page.reload()
@@ -286,6 +286,17 @@ def test_runs_in_the_margin_can_be_switched(open_page: Open) -> None:
     assert page.locator("#run").input_value() == "", "the choice is kept"
     page.select_option("#run", site_case.RUN)
     page.wait_for_selector("span.hot")
+
+
+def test_a_pass_that_only_cpp_runs_is_in_the_margin(open_page: Open, site: Site, tmp_path: Path) -> None:
+    """No call of it is seen, but the run has it among its passes; and one line is not "lines"."""
+    page = open_page("source/src/relax/fuse_tir.cc.html")
+    page.wait_for_selector("#L12.hot")
+    assert "it was seen on 3 lines, up to ×5" in page.locator("p.facts").inner_text()
+    page = open_page("source/python/tvm/relax/pipeline.py.html")
+    page.wait_for_selector("span.hot")
+    page = open_page(site.address(site_case.LAMBDA))
+    assert "ran ×1" in page.locator("section.symbol", has_text="lambda: pass").first.inner_text()
 
 
 def test_a_drawing_by_keyboard_and_filter(open_page: Open, site: Site) -> None:

@@ -56,6 +56,7 @@ def environment() -> jinja2.Environment:
     env.filters["language"] = language
     env.filters["duration"] = duration
     env.filters["prose"] = prose
+    env.filters["breakable"] = breakable
     return env
 
 
@@ -65,12 +66,20 @@ def prose(text: str) -> Markup:
     return Markup().join(Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts))
 
 
+_SEPARATOR = re.compile(r"(?<=::)|(?<=\w\.)(?=\w)")
+
+
+def breakable(text: str) -> Markup:
+    """A qualified name that a narrow screen breaks between its parts, not within a word."""
+    return Markup("<wbr>").join(_SEPARATOR.split(text))
+
+
 def number(value: int) -> str:
     """12345 -> "12,345"."""
     return f"{value:,}"
 
 
-_PLURALS = {"entry": "entries", "class": "classes", "pass": "passes", "registry": "registries"}
+_PLURALS = {"entry": "entries", "class": "classes", "pass": "passes", "registry": "registries", "prefix": "prefixes"}
 
 
 def counted(value: int, noun: str) -> str:

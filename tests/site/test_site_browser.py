@@ -427,6 +427,16 @@ def test_a_drawing_made_in_the_browser_and_a_path(open_page: Open, site: Site) -
     assert "×3" in steps[2]
 
 
+def test_the_page_of_the_graph_begins_with_an_example(open_page: Open) -> None:
+    """An empty page with two boxes tells a newcomer nothing."""
+    page = open_page("graph.html")
+    page.wait_for_selector(".drawing svg.graph .middle")
+    assert "tvm.FuseTIR" in page.locator("#chain").inner_text()
+    page.locator("#examples a", has_text="to").last.click()
+    page.wait_for_selector(".chain li")
+    assert "relax.transform.FuseTIR" in page.locator(".chain").inner_text()
+
+
 def test_words_of_the_text_are_found_and_lit(open_page: Open) -> None:
     page = open_page()
     find(page, "comment")

@@ -57,6 +57,7 @@ def environment() -> jinja2.Environment:
     env.filters["duration"] = duration
     env.filters["prose"] = prose
     env.filters["breakable"] = breakable
+    env.filters["humps"] = humps
     return env
 
 
@@ -72,6 +73,14 @@ _SEPARATOR = re.compile(r"(?<=::)|(?<=\w\.)(?=\w)")
 def breakable(text: str) -> Markup:
     """A qualified name that a narrow screen breaks between its parts, not within a word."""
     return Markup("<wbr>").join(_SEPARATOR.split(text))
+
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[._])(?=\w)")
+
+
+def humps(text: str) -> Markup:
+    """A name that a narrow column breaks before a capital letter or after a separator, not anywhere."""
+    return Markup("<wbr>").join(_HUMP.split(text))
 
 
 def number(value: int) -> str:

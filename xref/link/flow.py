@@ -12,11 +12,12 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from xref.link.flow_types import REFERENCES, read_foreign_types
+from xref.link.flow_doubts import Doubts
+from xref.link.flow_types import CONSTRUCTORS, REFERENCES, read_foreign_types
 from xref.link.step import CallRow, Derived, Step, Touched, UnresolvedRow
 from xref.model import Evidence, Id, Lang, Symbol, symbol_id
 from xref.python.declarations import member_key
-from xref.python.flow.graph import BOUND, DECLARED, FUNCTION, OBJECT
+from xref.python.flow.graph import BOUND, FUNCTION
 from xref.python.flow.solver import CONSTRAINT_MASK, Solver
 from xref.python.flow.summary import ATTR, load_summary, pack, unpack
 from xref.python.names import Target
@@ -44,6 +45,7 @@ _INPUT_ROWS = (
        WHERE k.registry IN ('type', 'field', 'ffi') ORDER BY 1, 2, 3, 4, 5""",
     "SELECT name, other FROM key_relation WHERE registry = 'type' AND kind = 'parent' ORDER BY 1, 2",
     REFERENCES,
+    CONSTRUCTORS,
     _COMPILED_CALLS,
     _COMPILED_MODULES,
 )
@@ -115,6 +117,7 @@ class _Answers:
         solver.solve()
         at_site = self._called(solver.edges, solver.constructions)
         sure = self._called(solver.sure.edges, solver.sure.constructions)
+        doubts = Doubts(solver)
         calls = list(self._hinted(at_site))
         capped: list[UnresolvedRow] = []
         for (caller, position), callees in sorted(at_site.items()):
@@ -126,12 +129,13 @@ class _Answers:
                 capped.append((self.files[file], line, column, source, "", reason))
                 continue
             place = self.files[file], line, column
-            strangers = self._strangers(caller, position) if len(callees) > MAX_SURE else set()
+            guesses = callees - sure[caller, position]
             if (caller, position) in solver.decorations and len(callees) > MAX_DECORATORS:
-                strangers = callees
-            strangers |= callees - sure[caller, position]
+                closures = {self.ids[code] for code in doubts.closures(caller, position)}
+                guesses = callees - closures if len(closures) == 1 else callees
+            guesses |= {self.ids[code] for code in doubts.of(caller, position)}
             calls += [
-                (source, callee, Evidence.NAME if callee in strangers else Evidence.VALUE, *place, "")
+                (source, callee, Evidence.NAME if callee in guesses else Evidence.VALUE, *place, "")
                 for callee in sorted(callees)
                 if (source, callee, file, position) not in self.known
             ]
@@ -160,29 +164,6 @@ class _Answers:
             if position and not (classes.finds(klass, "__init__") or classes.finds(klass, "__new__")):
                 at_site[caller, position].add(self.ids[klass.code_number])
         return at_site
-
-    def _strangers(self, caller: int, position: int) -> set[Id]:
-        """Bound methods that a table of functions holds for objects that the caller's own object is not: a base class
-        makes the table for each class below it, and all of them share its code.
-        """
-        solver = self.solver
-        owner = solver.program.places[caller]
-        outer = caller - owner.number + owner.code.outer
-        number = solver.first_classes.get(outer)
-        if number is None:
-            return set()
-        classes, kinds, firsts = solver.classes, solver.graph.kinds, solver.graph.firsts
-        own: set[Id] = set()
-        other: set[Id] = set()
-        for method, receiver in solver.bound_calls.get((caller, position), ()):
-            if kinds[receiver] in (OBJECT, DECLARED):
-                place = solver.program.places[method]
-                home = solver.first_classes.get(method - place.number + place.code.outer, number)
-                kin = number in classes.order(classes.all[firsts[receiver]]) and (
-                    number in classes.order(classes.all[home]) or home in classes.order(classes.all[number])
-                )
-                (own if kin else other).add(self.ids[method])
-        return other - own if own else set()
 
     def _outside(self, at_site: dict[tuple[int, int], set[Id]]) -> list[CallRow]:
         """Calls that leave the tree, at sites of which nothing else is known; builtins are left to the type checker."""
@@ -329,8 +310,6 @@ def _without_needless_guesses(calls: list[CallRow]) -> list[CallRow]:
 
 MAX_DECORATORS = 4
 """Functions that a decorator may be: more have met in what makes decorators, from all its callers."""
-MAX_SURE = 20
-"""Callees at one site beyond which it is looked at whose methods they are."""
 MAX_KEPT = 80
 """Functions that C++ may run on behalf of an object: more belong to a base class of everything."""
 _COMMON_NAMES = frozenset(

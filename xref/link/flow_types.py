@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 
 from xref.model import Id
-from xref.python.flow.foreign import ForeignTypes, split_arguments
+from xref.python.flow.foreign import ForeignTypes, plain_type, split_arguments
 
 _CONTAINERS = {"ffi.Array": "list", "ffi.Map": "dict"}
 """Type keys of the containers that hold the list and dict fields of objects (tvm-ffi, container/array.h and map.h)."""
@@ -36,7 +37,7 @@ def read_foreign_types(db: sqlite3.Connection, codes: Mapping[Id, int]) -> tuple
         namespaces[name] = qualname.rpartition("::")[0]
         if code is not None and name != "ffi.Object":
             types.classes.setdefault(_SUFFIX.sub("", qualname), code)
-    _add_references(db, types.classes)
+    _add_references(db, types)
     _read_fields(db, types, python, namespaces)
     _read_functions(db, types)
     return types, set(python.values())
@@ -49,8 +50,20 @@ REFERENCES = (
 """Classes of C++ and their bases."""
 
 
-def _add_references(db: sqlite3.Connection, classes: dict[str, int]) -> None:
-    """A reference class without a node of its own (PrimExpr, NDArray's many views) holds an object of its base."""
+CONSTRUCTORS = (
+    "SELECT qualname, signature FROM symbol WHERE lang = 'cpp' AND kind = 'constructor' AND signature NOT LIKE '%,%'"
+    " AND signature NOT LIKE '%()' ORDER BY 1, 2"
+)
+"""Constructors of C++ that take one argument."""
+_POINTER = re.compile(r"(?:::)?(?:tvm::)?(?:ffi::)?ObjectPtr<([\w:]+)>$")
+
+
+def _add_references(db: sqlite3.Connection, types: ForeignTypes) -> None:
+    """A reference class without a node of its own (PrimExpr, NDArray's many views) holds an object of its base: of the
+    classes that the reference classes derived from it refer to, and those that it can be constructed from.
+    """
+    classes = types.classes
+    own = frozenset(classes)
     bases: dict[str, str] = {}
     for name, base in db.execute(REFERENCES):
         bases.setdefault(name, base)
@@ -63,6 +76,39 @@ def _add_references(db: sqlite3.Connection, classes: dict[str, int]) -> None:
             at = bases.get(at, "")
             if not at or at.endswith("::ObjectRef"):
                 break
+    _add_views(db, types, own, bases)
+
+
+def _add_views(db: sqlite3.Connection, types: ForeignTypes, own: frozenset[str], bases: Mapping[str, str]) -> None:
+    refers: dict[str, set[str]] = defaultdict(set)
+    for qualname, signature in db.execute(CONSTRUCTORS):
+        name = qualname.rpartition("::")[0]
+        if name in types.classes:
+            written = plain_type(signature.partition("(")[2].removesuffix(")"))
+            pointer = _POINTER.match(written)
+            refers[name].add(_SUFFIX.sub("", pointer[1]) if pointer else written)
+    derived: dict[str, list[str]] = defaultdict(list)
+    for name, base in bases.items():
+        derived[base].append(name)
+    for name in sorted(types.classes.keys() - own):
+        pending, seen = [name], {name}
+        found: set[int] = set()
+        while pending:
+            at = pending.pop()
+            near = (f"{scope}::{one}" if scope else one for one in refers[at] for scope in _scopes(at))
+            found.update(types.classes[one] for one in near if one in own)
+            found.update([types.classes[at]] if at in own else [])
+            pending += [one for one in derived[at] if one not in seen]
+            seen.update(derived[at])
+        if found - {types.classes[name]}:
+            types.views[name] = tuple(sorted(found))
+
+
+def _scopes(name: str) -> Iterator[str]:
+    """The namespaces around a C++ class, from within."""
+    while name:
+        name = name.rpartition("::")[0]
+        yield name
 
 
 def _visible(name: str, python: Mapping[str, int], parents: Mapping[str, str]) -> int | None:

@@ -118,13 +118,9 @@ def _common(db: sqlite3.Connection, plan: SitePlan) -> str:
     """What every page depends on: the tree's name, the runs, the addresses of keys, how many files lack facts."""
     observed = sorted((*pair, *sorted(counts.items())) for pair, counts in plan.observed.items())
     keys = sorted(plan.key_pages.items())
-    passes = db.execute(
-        "SELECT symbol_id, run_id, count(*), sum(duration_ns) FROM passes_run WHERE symbol_id IS NOT NULL"
-        " GROUP BY 1, 2 ORDER BY 1, 2"
-    ).fetchall()
     read = db.execute("SELECT status, count(*) FROM files GROUP BY status ORDER BY status").fetchall()
     read = [(status, count) for status, count in read if status in (Status.DEGRADED, Status.FAILED)]
-    return digest((keys, plan.title(), str(plan.root), plan.runs, observed, passes, bool(plan.walks), read), 16)
+    return digest((keys, plan.title(), str(plan.root), plan.runs, observed, bool(plan.walks), read), 16)
 
 
 def _files(db: sqlite3.Connection, files: Sequence[SourceFile]) -> dict[str, list[str]]:

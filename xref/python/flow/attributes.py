@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from xref.python.flow.calls import Site
-from xref.python.flow.candidates import Candidates
+from xref.python.flow.candidates import BY_ITERATION, Candidates
 from xref.python.flow.classes import Classes, Klass
 from xref.python.flow.containers import Containers
 from xref.python.flow.foreign import Foreign
@@ -41,6 +41,8 @@ MAX_BELOW = 150
 _NAMES = """add sub mul truediv floordiv mod pow lshift rshift or xor and matmul neg pos invert getitem"""
 OPERATORS = frozenset(f"__{form}{name}__" for name in _NAMES.split() for form in ("", "r"))
 """Special methods of expressions, which mostly make expressions."""
+ANY_BELOW = "<class>"
+"""What marks a class as one of those below a declared one: `type(x)`, of which only a base class of x is known."""
 _MAX_DOTS = 6
 _INSTANCES = (OBJECT, DECLARED)
 
@@ -52,7 +54,7 @@ class Attributes(Containers):
         super().__init__(graph)
         self.program = program
         self.classes = classes
-        self.foreign = Foreign(self)
+        self.foreign = Foreign(self, classes)
         self.edges: set[tuple[int, int, int]] = set()
         """(calling code, position, called code)."""
         self.itemized: dict[int, None] = {}
@@ -90,7 +92,7 @@ class Attributes(Containers):
         self.first_functions: dict[int, int] = {}
         self.first_classes: dict[int, int] = {}
         self.defaults: dict[int, dict[int, int]] = {}
-        self.sifted: list[tuple[int, int, tuple[int, ...], bool]] = []
+        self.sifted: list[tuple[int, int, tuple[int, ...], bool, bool]] = []
         self.applied = 0
         self._named_sets: dict[tuple[int, int], dict[tuple[int, int, int], Site]] = {}
         """(calling code, position) -> (class or module, node of names, node of values) -> site."""
@@ -224,7 +226,7 @@ class Attributes(Containers):
             below = list(self.classes.below(self.klass(item)))
             if len(below) <= MAX_BELOW:
                 for klass in below:
-                    graph.put(node, graph.object(KLASS, klass.number))
+                    graph.put(node, graph.object(KLASS, klass.number, ANY_BELOW))
 
     def missing_member(self, module: str, name: str, site: Site) -> None:
         """Remember a module attribute that may be made by the module's own `__getattr__`."""
@@ -441,10 +443,10 @@ class Attributes(Containers):
 
     # methods that no parentheses show
 
-    def method(self, item: int, name: str, site: Site) -> bool:
+    def method(self, item: int, name: str, site: Site, how: str = "") -> bool:
         """Call a special method, looked up on the object's class; False when the class has none."""
         kind = self.graph.kinds[item]
-        site = site._replace(how=name)
+        site = site._replace(how=how or name)
         if kind == KLASS:
             meta = self.klass(item).meta
             if meta < 0:
@@ -475,7 +477,7 @@ class Attributes(Containers):
         kind = self.graph.kinds[item]
         if kind in (OBJECT, DECLARED, KLASS):
             for name in names.split("|"):
-                is_guess = site.is_guess or (name in ("__len__", "__length_hint__") and "|" in names)  # numbers lack it
+                is_guess = site.is_guess or (name == "__len__" and names.startswith("__bool__"))  # numbers lack it
                 if self.method(item, name, site._replace(is_guess=is_guess)):
                     self.operated.add(site.number)
                     return
@@ -505,7 +507,7 @@ class Attributes(Containers):
         if self.graph.kinds[item] in _INSTANCES:
             result = self.graph.node()
             self.method(item, "__eq__", site._replace(target=result, keywords=()))
-            truth = site._replace(target=NOTHING, positional=(), keywords=())
+            truth = site._replace(target=NOTHING, positional=(), keywords=(), is_guess=True)  # mostly a number's
             self.graph.when(result, self.operate, ("__bool__|__len__", truth))
 
     def get_item(self, item: int, payload: tuple[Any, int, Site]) -> None:
@@ -605,7 +607,7 @@ class Attributes(Containers):
         site, is_async = payload
         kind = self.graph.kinds[item]
         if kind == CONTAINER:
-            self.candidates.plain(site, "__getitem__")
+            self.candidates.plain(site, BY_ITERATION)
             self.elements(item, site.target)
         elif kind == RUNNING:
             self._yielded(item, site)
@@ -616,8 +618,18 @@ class Attributes(Containers):
             elif kind == KLASS:
                 if self.classes.is_enum(self.klass(item)):
                     self.graph.put(site.target, self.graph.object(OBJECT, self.graph.firsts[item]))
-            else:
-                self.method(item, "__getitem__", site)
+            elif not self._is_builtin_container(item):
+                self.method(item, "__getitem__", site, BY_ITERATION)
+
+    def _is_builtin_container(self, item: int) -> bool:
+        """Whether the class derives from list, dict or the like, whose own `__iter__` asks for no item."""
+        klass = self.klass(item)
+        return any(
+            name.startswith("builtins.")
+            for at in self.classes.order(klass)
+            for name in self.classes.all[at].outside
+            if name not in ("builtins.object", "builtins.type")
+        )
 
     def step(self, item: int, payload: tuple[Site, bool]) -> None:
         """`next(item)`."""
@@ -642,7 +654,7 @@ class Attributes(Containers):
         """One of the targets of `a, b = item`; the index is None behind a starred target."""
         index, site = payload
         if self.graph.kinds[item] == CONTAINER and self.graph.seconds[item] != "dict":
-            self.candidates.plain(site, "__getitem__")
+            self.candidates.plain(site, BY_ITERATION)
             if index is None:
                 self.graph.flow(self.everything(item), site.target)
             else:

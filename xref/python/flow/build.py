@@ -40,6 +40,10 @@ _IGNORED = frozenset({"overload", "typing.overload", "abstractmethod", "abc.abst
                       "typing.final", "typing.override", "typing_extensions.override"})  # fmt: skip
 _OVERLOADS = frozenset({"overload", "typing.overload", "typing_extensions.overload"})
 _IMPLICIT = {"__new__": "static", "__init_subclass__": "class", "__class_getitem__": "class"}
+_FOR_TYPE_CHECKERS = frozenset({"TYPE_CHECKING", "typing.TYPE_CHECKING"})
+"""Tests that hold only for a type checker: what is defined behind them never runs, though classes still say what
+annotations mean.
+"""
 _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _State = dict[str, int] | None
 
@@ -250,6 +254,10 @@ class Builder(Expressions):
         return dict(env) if env is not None else None
 
     def _if(self, node: ast.If) -> None:
+        if dotted(node.test) in _FOR_TYPE_CHECKERS:
+            self.block([one for one in node.body if not isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))])
+            self.block(node.orelse)
+            return
         self.condition(node.test)
         before = self._snapshot()
         self.narrow(node.test, True)

@@ -17,6 +17,8 @@ from xref.python.flow.summary import NOTHING
 if TYPE_CHECKING:
     from xref.python.flow.attributes import Attributes
 
+BY_ITERATION = "<iteration>"
+"""How `__getitem__` is called for a class without `__iter__`, in place of a method's name."""
 MAX_RECEIVERS = 4
 """Kinds of objects at an operand that still say what runs; more have met there from everywhere."""
 
@@ -56,6 +58,7 @@ class Candidates:
         self._found: dict[Key, dict[int, dict[int, bool]]] = {}
         self._guessed: set[Key] = set()
         self._plain: set[Key] = set()
+        self._texts: set[Key] = set()
         self._held: dict[Key, list[tuple[int, Held]]] = {}
         self._dirty: dict[Key, None] = {}
         self._late: dict[tuple[Key, int], int] = {}
@@ -87,6 +90,10 @@ class Candidates:
         """A list, tuple, dict or set of Python's own was found at the site, which runs no method of the tree."""
         self._plain.add((site.code, site.position, how))
 
+    def text(self, site: Site, how: str) -> None:
+        """The object is compared with a text at the site, so that it is most likely one too."""
+        self._texts.add((site.code, site.position, how))
+
     def release(self, solver: Attributes) -> list[Held]:
         """The calls that are sure, now that nothing else flows, or all of them in the second stage."""
         ready: list[Held] = []
@@ -113,17 +120,23 @@ class Candidates:
         callees = self._found[key]
         how = key[2]
         receivers = {one for found in callees.values() for one in found}
+        containers = frozenset(solver.containers_of_objects.values())
+        vague = {one for one in receivers if solver.graph.firsts[one] in containers}
         if how in _ASKED_OF_ALL:
             few = len(receivers) == 1
         else:
             few = len(callees) == 1 or len(receivers) <= MAX_RECEIVERS
         for callee, found in callees.items():
             own = [one for one, below in found.items() if not below]
-            sure = key not in self._guessed and (few if own else len(callees) == 1)
-            if sure and key in self._plain:
-                containers = frozenset(solver.containers_of_objects.values())
-                sure = any(solver.graph.firsts[one] in containers for one in found)
-            if sure and own and (how in _VAGUE or how in _ASKED_OF_ALL):
+            is_told = (
+                key not in self._texts
+                and how not in _UNTOLD
+                and any(solver.klass(one).is_view for one in found if solver.graph.kinds[one] == DECLARED)
+            )
+            sure = key not in self._guessed and (few if own else is_told or len(callees) == 1)
+            if sure and key in self._plain and (len(receivers) > 1 or how == BY_ITERATION):
+                sure = not vague.isdisjoint(found)
+            if sure and own and (how in _VAGUE or (how in _ASKED_OF_ALL and not receivers.isdisjoint(vague))):
                 sure = any(solver.graph.kinds[one] == OBJECT for one in own)
             if sure and own and how.startswith("__"):
                 sure = any(_is_last(solver, one, how, callee) for one in own)
@@ -145,5 +158,7 @@ def _is_last(solver: Attributes, receiver: int, name: str, callee: int) -> bool:
 _VAGUE = frozenset({"__repr__", "__str__", "__format__", "__getattr__"})
 """Special methods that run for any object of which nothing better is known: what is put into a text is most often a
 text, and what lacks an attribute is most often of another class. An object must have been made of just that class."""
+_UNTOLD = frozenset({"__bool__", "__hash__"})
+"""Special methods of which the C++ type says too little: what compares numbers is itself declared as one of them."""
 _ASKED_OF_ALL = frozenset({"__bool__", "__hash__", "__eq__", "__ne__", "__lt__", "__gt__", "__le__", "__ge__"})
 """Special methods that numbers and texts have too, and that nearly every condition and look-up asks."""

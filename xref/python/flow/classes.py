@@ -33,6 +33,9 @@ class Klass:
     meta: int = -1
     site: tuple[int, int] = (0, 0)
     """(code that the class statement is in, position)."""
+    is_view: bool = False
+    """Whether this stands for some of the classes below its only base: see `Classes.view`."""
+    views: list[int] = field(default_factory=list)
 
 
 class Classes:
@@ -59,6 +62,18 @@ class Classes:
         for at, node in enumerate(base_nodes):
             if node >= 0:
                 self.graph.when(node, self._add_base, (klass, at))
+        return klass
+
+    def view(self, base: Klass, members: list[Klass]) -> Klass:
+        """A class that nothing is made of: objects that are declared to be of it are of one of its members, all of them
+        below `base`. Its members do not know of it.
+        """
+        nothing = base.code._replace(names={})
+        klass = Klass(len(self.all), base.code_number, nothing, base.frame, (), is_view=True)
+        klass.bases = {0: [base.number]}
+        klass.below = [member.number for member in members]
+        self.all.append(klass)
+        base.views.append(klass.number)
         return klass
 
     def inherit(self, bases: dict[int, tuple[list[int], list[str]]]) -> None:
@@ -108,8 +123,8 @@ class Classes:
             at.order = None
             for name, node in list(at.lookups.items()):
                 self._resolve(at, name, node)
-            for below in at.below:
-                if below not in seen:
+            for below in (*at.below, *at.views):
+                if below not in seen and not at.is_view:
                     seen.add(below)
                     pending.append(below)
 
@@ -175,6 +190,12 @@ class Classes:
                 if not name.startswith(_PLAIN_BASES) and name.partition(".")[0] not in self._inside:
                     return name
         return ""
+
+    def may_be(self, klass: Klass, number: int) -> bool:
+        """Whether an object that is declared to be of a class may be of the class `number`, below or beside it."""
+        if not klass.is_view:
+            return klass.number in self.order(self.all[number])
+        return any(number in self.order(below) for below in self.below(klass))
 
     def is_enum(self, klass: Klass) -> bool:
         """Whether the class is an enumeration: its attributes are its objects."""

@@ -45,6 +45,7 @@ _BINARY = {
 _COMPARE = {ast.Eq: ("__eq__", "__eq__"), ast.NotEq: ("__ne__|__eq__", "__ne__|__eq__"), ast.Lt: ("__lt__", "__gt__"),
             ast.LtE: ("__le__", "__ge__"), ast.Gt: ("__gt__", "__lt__"), ast.GtE: ("__ge__", "__le__")}  # fmt: skip
 _UNARY = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__", ast.Not: "__bool__"}
+_TEXT = "text"
 _LONGEST_CONSTANT = 60
 
 
@@ -335,7 +336,7 @@ class Expressions:
                 self.code = inner
                 if allowed and NOTHING not in classes:
                     node = inner.node()
-                    inner.add(FILTER, node, given, tuple(map(_from_outside, classes)), True)
+                    inner.add(FILTER, node, given, tuple(map(_from_outside, classes)), True, False)
                 if found != NOTHING:
                     inner.copy(_from_outside(found), node)
                 self.expect(outer, arg.annotation, node)
@@ -519,7 +520,7 @@ class Expressions:
             self.code.add(OPERATOR, self.code.node(), self.start(node), ("__bool__|__len__",), value, NOTHING)
 
     def narrow(self, test: ast.expr, holds: bool) -> None:
-        """Behind `isinstance(x, C)`, x is an object of C if that holds, and none if it does not."""
+        """Behind `isinstance(x, C)`, x is an object of C if that holds, else none; likewise `issubclass`."""
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             self.narrow(test.operand, not holds)
         elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And if holds else ast.Or):
@@ -528,16 +529,17 @@ class Expressions:
         elif (
             isinstance(test, ast.Call)
             and isinstance(test.func, ast.Name)
-            and test.func.id == "isinstance"
+            and test.func.id in ("isinstance", "issubclass")
             and len(test.args) == 2
             and self.code.env is not None
             and (path := dotted_path(test.args[0]))
         ):
             classes, known = self._classes(test.args[1]), self.value(test.args[0])
             narrowed = self.code.node()
+            of_class = test.func.id == "issubclass"
             if known != NOTHING:
-                self.code.add(FILTER, narrowed, known, tuple(classes), holds)
-            for one in classes if holds else ():
+                self.code.add(FILTER, narrowed, known, tuple(classes), holds, of_class)
+            for one in classes if holds and not of_class else ():
                 if one != NOTHING:
                     self.code.add(INSTANCE, narrowed, one)
             self.code.env[path] = narrowed
@@ -590,7 +592,8 @@ class Expressions:
             right = self.value(operand)
             if type(op) in _COMPARE:
                 if left != NOTHING or right != NOTHING:
-                    self.code.add(OPERATOR, target, self.start(node), _COMPARE[type(op)], left, right)
+                    names = (*_COMPARE[type(op)], _TEXT) if _is_text(operand) else _COMPARE[type(op)]
+                    self.code.add(OPERATOR, target, self.start(node), names, left, right)
             elif isinstance(op, (ast.In, ast.NotIn)) and right != NOTHING:
                 names = ("__contains__|__iter__|__getitem__", "")
                 self.code.add(OPERATOR, self.code.node(), self.start(node), names, right, left)
@@ -673,6 +676,10 @@ class Expressions:
                     self.code.add(OPERATOR, self.code.node(), self.start(part.value), (form,), value, NOTHING)
                 self.value(part.format_spec)
         return NOTHING
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def index_key(node: ast.expr) -> str | int | float | bool | None:

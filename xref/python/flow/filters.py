@@ -24,21 +24,27 @@ _STANDARD = ("builtins.", "typing.", "collections.", "types.", "numbers.")
 class Filters(Attributes):
     """Tests of classes, decided when nothing else flows, so that the classes are known by then."""
 
-    def sift(self, item: int, payload: tuple[int, tuple[int, ...], bool]) -> None:
-        """An object meets a test: the node that gets it if it may pass, the nodes of the classes, whether they hold."""
+    def sift(self, item: int, payload: tuple[int, tuple[int, ...], bool, bool]) -> None:
+        """An object meets a test: the node that gets it if it may pass, the nodes of the classes, whether the test
+        holds, whether it is of the class that the object is (`issubclass`).
+        """
         self.sifted.append((item, *payload))
 
     def let_through(self) -> bool:
         """Decide on the objects that met tests; False when there were none."""
         pending, self.sifted = self.sifted, []
-        for item, target, nodes, holds in pending:
-            found = self._judge(item, nodes)
+        for item, target, nodes, holds, of_class in pending:
+            found = self._judge(item, nodes, of_class)
             if found is None or found == holds:
                 self.graph.put(target, item)
         return bool(pending)
 
-    def _judge(self, item: int, nodes: tuple[int, ...]) -> bool | None:
+    def _judge(self, item: int, nodes: tuple[int, ...], of_class: bool) -> bool | None:
         """Whether the object is of one of the classes; None when that is not known."""
+        if of_class:
+            if self.graph.kinds[item] != KLASS:
+                return None
+            item = self.graph.object(OBJECT, self.graph.firsts[item])
         results: set[bool | None] = set()
         for node in nodes:
             classes = list(self._classes(node)) if node != NOTHING else []
@@ -68,7 +74,7 @@ class Filters(Attributes):
         if kind in (OBJECT, DECLARED):
             if number in self.classes.order(self.klass(item)):
                 return True
-            if kind == DECLARED and graph.firsts[item] in self.classes.order(self.classes.all[number]):
+            if kind == DECLARED and self.classes.may_be(self.klass(item), number):
                 return None
             return False
         if kind == CONTAINER:  # values of the FFI are known as both, the container with its elements

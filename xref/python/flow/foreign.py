@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from xref.python.flow.graph import CONTAINER, DECLARED
 
 if TYPE_CHECKING:
+    from xref.python.flow.classes import Classes
     from xref.python.flow.containers import Containers
 
 _TEMPLATE = re.compile(r"(?:tvm::)?(?:ffi::|runtime::)?(\w+)<(.*)>$")
@@ -29,12 +30,14 @@ PLAIN_TYPES = frozenset({"DLDataType", "DLDevice"})
 
 @dataclass
 class ForeignTypes:
-    """`classes`: C++ class, without the suffix of its node, -> code of the Python class. `fields`: code of a class and
+    """`classes`: C++ class, without the suffix of its node, -> code of the Python class. `views`: class of references
+    without a node of its own -> codes of the Python classes that its objects may have. `fields`: code of a class and
     name -> (namespace to look types up in, type). `results`: key of a function -> likewise. `parameters`: key -> the
     namespace and the types of the parameters. `containers`: "list" and "dict" -> code of the FFI's class for it.
     """
 
     classes: dict[str, int] = field(default_factory=dict)
+    views: dict[str, tuple[int, ...]] = field(default_factory=dict)
     fields: dict[tuple[int, str], tuple[str, str]] = field(default_factory=dict)
     results: dict[str, tuple[str, str]] = field(default_factory=dict)
     parameters: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
@@ -44,8 +47,10 @@ class ForeignTypes:
 class Foreign:
     """Nodes for such values; `first_classes` leads from the codes of classes to the classes."""
 
-    def __init__(self, solver: Containers) -> None:
+    def __init__(self, solver: Containers, classes: Classes) -> None:
         self._solver = solver
+        self._classes = classes
+        self._views: dict[str, int] = {}
         self._graph = solver.graph
         self.types = ForeignTypes()
         self.first_classes: dict[int, int] = {}
@@ -109,24 +114,46 @@ class Foreign:
             graph.put(node, container)
             self._put(node, self.types.containers.get(kind))
             return node
-        code = self._class(namespace, written)
-        if code is None:
+        name = self._class(namespace, written)
+        if name is None:
             return None
         node = graph.node()
-        self._put(node, code)
+        self._put(node, self.types.classes[name], name)
         return node
 
-    def _put(self, node: int, code: int | None) -> None:
+    def _put(self, node: int, code: int | None, name: str = "") -> None:
         number = self.first_classes.get(code) if code is not None else None
         if number is not None:
-            self._graph.put(node, self._graph.object(DECLARED, number))
+            self._graph.put(node, self._graph.object(DECLARED, self._view(name, number)))
 
-    def _class(self, namespace: str, name: str) -> int | None:
-        """A C++ class by the name that code in `namespace` uses for it."""
+    def _view(self, name: str, number: int) -> int:
+        """The class that stands for those that references of a class may refer to, where C++ tells them."""
+        codes = self.types.views.get(name)
+        if codes is None:
+            return number
+        if name not in self._views:
+            classes = self._classes
+            base = classes.all[number]
+            codes = tuple(code for code in codes if not self._is_text(code))
+            members = [classes.all[self.first_classes[code]] for code in codes if code in self.first_classes]
+            below = [one for one in members if one is not base and number in classes.order(one)]
+            found = classes.view(base, below) if len(below) > 1 else below[0] if below else base
+            self._views[name] = found.number
+        return self._views[name]
+
+    def _is_text(self, code: int) -> bool:
+        """Whether objects of a class stand for a text: no operator is applied to these, though C++ lets them be where
+        numbers are (`StringImm` is a `PrimExpr`, for arguments of intrinsics).
+        """
+        _, written = self.types.fields.get((code, "value"), ("", ""))
+        return plain_type(written).endswith("String")
+
+    def _class(self, namespace: str, name: str) -> str | None:
+        """The whole name of a C++ class by the name that code in `namespace` uses for it."""
         while True:
-            found = self.types.classes.get(f"{namespace}::{name}" if namespace else name)
-            if found is not None or not namespace:
-                return found
+            whole = f"{namespace}::{name}" if namespace else name
+            if whole in self.types.classes or not namespace:
+                return whole if whole in self.types.classes else None
             namespace = namespace.rpartition("::")[0]
 
 

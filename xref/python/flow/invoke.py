@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xref.python.flow.attributes import Attributes
+from xref.python.flow.attributes import ANY_BELOW, Attributes
 from xref.python.flow.calls import Site
 from xref.python.flow.candidates import Held
 from xref.python.flow.classes import Klass
@@ -25,7 +25,7 @@ from xref.python.flow.graph import (
     RUNNING,
 )
 from xref.python.flow.models import container_method, outside_call
-from xref.python.flow.summary import NOTHING, Code
+from xref.python.flow.summary import NOTHING, Code, Parameters
 
 KEPT = "<kept by C++>"
 """The field for functions that an object of the FFI was given."""
@@ -104,6 +104,9 @@ class Invoker(Attributes):
 
     def call_function(self, item: int, site: Site, receiver: int | None) -> None:
         """Run a function at a site, its first argument being `receiver` unless that is None."""
+        code = self.program.places[self.graph.firsts[item]].code
+        if not _takes(code.parameters, site, receiver is not None):
+            return
         owner = self._below(item, receiver)
         found, receiver = receiver, receiver if owner is None else self.graph.object(DECLARED, owner)
         key = (item, receiver, site.number, site.target, site.position)
@@ -111,7 +114,7 @@ class Invoker(Attributes):
             return
         self._called.add(key)
         self.answered.add(site.number)
-        if self.program.places[self.graph.firsts[item]].code.declines:
+        if code.declines:
             self.declined.add(site.number)
         if self._report(Held(item, site, found, receiver), owner is not None):
             self.run_function(item, site, found, receiver)
@@ -385,13 +388,16 @@ class Invoker(Attributes):
         self._called.add(key)
         self.answered.add(site.number)
         klass = self.classes.all[self.graph.firsts[item]]
+        if self.graph.seconds[item]:
+            item, site = self.graph.object(KLASS, klass.number), site._replace(how=ANY_BELOW)
         made = self.graph.object(OBJECT, klass.number)
         classes = self.classes
         if klass.meta >= 0 and classes.finds(classes.all[klass.meta], "__call__"):
             self.graph.when(classes.lookup(classes.all[klass.meta], "__call__"), self.call_bound, (item, site))
         if site.target != NOTHING:
             self.graph.put(site.target, made)
-        self.constructions.add((site.code, site.position, klass.number))
+        if site.how != ANY_BELOW:
+            self.constructions.add((site.code, site.position, klass.number))
         inner = site._replace(target=self.graph.node())
         self.graph.when(classes.lookup(klass, "__new__"), self._call_new, (item, site))
         self.graph.when(classes.lookup(klass, "__init__"), self.call_bound, (made, inner))
@@ -495,6 +501,16 @@ class Invoker(Attributes):
         if owner is not None and form != "static":
             receiver = self.graph.object(KLASS if form == "class" else OBJECT, owner)
         self.call_function(item, site, receiver)
+
+
+def _takes(parameters: Parameters, site: Site, is_bound: bool) -> bool:
+    """Whether a function accepts so many arguments, and those of such names: else the call fails before it runs."""
+    if parameters.rest == NOTHING and len(site.positional) + is_bound > len(parameters.positional):
+        return False
+    if parameters.words != NOTHING or not site.keywords or site.callee == NOTHING:
+        return True
+    names = {name for name, _ in (*parameters.positional[parameters.positional_only :], *parameters.keyword_only)}
+    return all(name in names for name, _ in site.keywords)
 
 
 def is_class_name(dotted: str) -> bool:

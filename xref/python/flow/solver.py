@@ -38,6 +38,8 @@ _CONSTRAINT_BITS = 20
 CONSTRAINT_MASK = (1 << _CONSTRAINT_BITS) - 1
 """What of a site's number is the place of its constraint in its code, counted from 1."""
 _MAX_ROUNDS = 12
+_MAX_JUDGEMENTS = 60
+"""Times that calls are judged whose receiver is not sure: each may depend on what the one before makes."""
 
 
 class Sure(NamedTuple):
@@ -93,12 +95,15 @@ class Solver(Filters, Invoker):
         self._report_full()
 
     def _complete(self) -> None:
-        """Run until no rule adds anything."""
-        self._run()
-        for _ in range(_MAX_ROUNDS):
-            if not self._deferred():
-                break
+        """Run until no rule adds anything. Calls that wait are judged when nothing else is left to be known."""
+        for _ in range(_MAX_JUDGEMENTS):
             self._run()
+            for _ in range(_MAX_ROUNDS):
+                if not self._deferred():
+                    break
+                self._run()
+            if not self._release():
+                break
 
     def _report_full(self) -> None:
         """A call of what was kept out of a full node would run more than is told."""
@@ -111,7 +116,7 @@ class Solver(Filters, Invoker):
 
     def _run(self) -> None:
         self.graph.run()
-        while self.let_through() or self._release():
+        while self.let_through():
             self.graph.run()
 
     def _release(self) -> bool:
@@ -319,6 +324,8 @@ class Solver(Filters, Invoker):
     def _operator(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
         left, right = (_at(node, frames) if node != NOTHING else NOTHING for node in row[4:6])
         site = Site(number, code_number, row[2], frames[0] + row[1], (right,) if right != NOTHING else ())
+        if len(row[3]) > 2:
+            self.candidates.text(site, row[3][0].partition("|")[0])
         if left != NOTHING:
             self.graph.when(left, self.operate, (row[3][0], site))
         if len(row[3]) > 1 and row[3][1] and right != NOTHING:
@@ -376,7 +383,7 @@ class Solver(Filters, Invoker):
 
     def _filter(self, row: Any, frames: tuple[int, ...], _code: int, _number: int) -> None:
         classes = tuple(_at(node, frames) if node != NOTHING else NOTHING for node in row[3])
-        self.graph.when(_at(row[2], frames), self.sift, (frames[0] + row[1], classes, row[4]))
+        self.graph.when(_at(row[2], frames), self.sift, (frames[0] + row[1], classes, row[4], row[5]))
 
     def _expect(self, row: Any, frames: tuple[int, ...], _code: int, _number: int) -> None:
         self.graph.when(_at(row[2], frames), self.expect, _at(row[1], frames))

@@ -30,7 +30,7 @@ SETSUB = 8  # object, constant key or None, key node, source, position
 CALL = 9  # target, callee, positional, keywords, starred, double-starred, position, decoration (0: none)
 ITER = 10  # target, object, position, is async
 WITH = 11  # target, object, position, is async
-OPERATOR = 12  # target, position, names of methods to try, left, right
+OPERATOR = 12  # target, position, names of methods to try (left's, right's, "text" if right is one), left, right
 SUPER = 13  # target, class code's level, first parameter
 RAISE = 14  # object, position
 NEW = 15  # target, kind, ((constant key or None, node), ...): a container
@@ -41,7 +41,7 @@ UNPACK = 19  # target, object, index, position: one of the values that an assign
 NAMED = 20  # target, object, node of the name, position: getattr with a name that is computed
 HINT = 21  # position, pairs (id of a caller, id of a decorated function that it names at the call)
 MATCH = 22  # target, object, name of the attribute at a position of a class pattern
-FILTER = 23  # target, source, class nodes, holds: what an `isinstance` that holds, or does not, leaves of the source
+FILTER = 23  # target, source, class nodes, holds, of classes: what of the source an `isinstance` (`issubclass`) leaves
 EXPECT = 24  # node, type: where the type is a callable, functions that reach the node are called with what it lists
 
 FUNCTION_DECORATION = 1

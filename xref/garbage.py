@@ -24,6 +24,7 @@ def paused_collection() -> Iterator[None]:
 
 
 def collect_seldom() -> None:
-    """For the rest of this process; what there is now is taken to live as long."""
+    """For the rest of this process; what there is now is taken to live as long. Ends a pause, too."""
+    gc.enable()
     gc.freeze()
     gc.set_threshold(_OBJECTS_A_COLLECTION)

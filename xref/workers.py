@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import resource
 import signal
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -62,7 +63,8 @@ Outcome = tuple[Task, Any, Failure | None]
 class Workers:
     """`jobs` processes, each task limited to `seconds` and each process to `memory` bytes of address space.
 
-    Use as a context manager, from the main thread: leaving it stops what still runs.
+    Use as a context manager, from the main thread: leaving it stops what still runs. `fork`: on Linux the processes are
+    copies of this one, with all that it has imported and read (elsewhere what `arguments` need is sent to them).
     """
 
     def __init__(
@@ -72,8 +74,11 @@ class Workers:
         arguments: tuple[Any, ...],
         seconds: float = TASK_SECONDS,
         memory: int = WORKER_BYTES,
+        *,
+        fork: bool = False,
     ) -> None:
         self._jobs = jobs
+        self._method = "fork" if fork and sys.platform == "linux" else "spawn"
         self._start_arguments = (memory, initialize, arguments)
         self._seconds = seconds
         self._queue: deque[Task] = deque()
@@ -127,7 +132,7 @@ class Workers:
 
     def _start_waiting(self) -> None:
         while self._queue and len(self._running) < self._jobs:
-            worker = self._idle.pop() if self._idle else _Worker(self._start_arguments)
+            worker = self._idle.pop() if self._idle else _Worker(self._method, self._start_arguments)
             if worker.give(self._queue[0]):
                 self._running[worker.pipe] = worker
                 self._queue.popleft()
@@ -149,8 +154,8 @@ class _Worker:
     task: Task
     started: float
 
-    def __init__(self, arguments: tuple[Any, ...]) -> None:
-        context = multiprocessing.get_context("spawn")
+    def __init__(self, method: str, arguments: tuple[Any, ...]) -> None:
+        context: Any = multiprocessing.get_context(method)
         self.pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, os.getpid(), *arguments), daemon=True)
         # Ctrl-C is the parent's to handle, also while the new process is still importing; and a parent that is
@@ -172,7 +177,9 @@ class _Worker:
         return True
 
     def dismiss(self) -> None:
-        """Let an idle process end."""
+        """Let an idle process end: it is told, since copies of our end of its pipe may be open in those made later."""
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self.pipe.send(None)
         self.pipe.close()
 
     def end(self, seconds: float) -> str:
@@ -204,6 +211,8 @@ def _serve(
 ) -> None:
     """The life of a worker process: it ends when the other end of its pipe is closed, or its parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)  # in a copy of a process that has handlers of its own
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTIONS)
     _end_with_parent(parent)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what a dying library prints; how it ended is told by the pipe
@@ -212,8 +221,8 @@ def _serve(
     resource.setrlimit(resource.RLIMIT_AS, (allowed, most))
     _, unusable = _attempt(initialize, arguments)
     with suppress(EOFError, OSError):
-        while True:
-            run, values = pipe.recv()
+        while (given := pipe.recv()) is not None:
+            run, values = given
             answer = (None, unusable) if unusable else _attempt(run, values)
             data, unsendable = _attempt(ForkingPickler.dumps, (answer,))
             pipe.send_bytes(ForkingPickler.dumps((None, unsendable)) if unsendable else data)

@@ -120,9 +120,35 @@ def declaration_gone(tree: Path) -> None:
     replace(tree / "src" / "passes.cc", "  static Function Fold(Function func, IRModule mod);\n", "\n")
 
 
+def member_gone(tree: Path) -> None:
+    """The namespace, which also stands in another file, has one fewer."""
+    replace(tree / "src" / "passes.cc", "IRModule FuseTIR(IRModule mod) { return mod.Copy(); }", "")
+    replace(tree / "src" / "passes.cc", "return relax::FuseTIR(m); };", "return m; };")
+
+
+def last_member_gone(tree: Path) -> None:
+    """As `member_gone`, in whichever of the two files the namespace has its page."""
+    replace(tree / "src" / "visitors.cc", "class VarNode : public ffi::Object {};", "class VarNode;")
+
+
+def unit_gone(tree: Path) -> None:
+    """Python's wrappers stay, and what they run is no more."""
+    (tree / "src" / "passes.cc").unlink()
+
+
+def key_added(tree: Path) -> None:
+    replace(tree / "src" / "passes.cc", 'GlobalDef().def("relax', 'GlobalDef().def("a.key", FuseTIR).def("relax')
+
+
+def key_of_another_registered(tree: Path) -> None:
+    """A look-up in a file that stays as it is finds something now."""
+    replace(tree / "src" / "passes.cc", 'GlobalDef().def("relax', 'GlobalDef().def("tirx.Fold", Unnamed).def("relax')
+
+
 EDITS = [
     insert_lines, new_caller, call_gone, renamed, new_file, file_gone, header, call_in_a_body, keys_swapped, key_gone,
-    another_way, not_virtual, comment_left_open, declaration_gone,
+    another_way, not_virtual, comment_left_open, declaration_gone, member_gone, last_member_gone, unit_gone, key_added,
+    key_of_another_registered,
 ]  # fmt: skip
 
 
@@ -177,10 +203,25 @@ def test_a_run_that_is_added_or_joined_again(tmp_path: Path, first: Path) -> Non
     shutil.copy(first / "xref.db", tmp_path / "xref.db")
     for run, count in (("one", 3), ("two", 5), ("one", 4)):
         add_run(tmp_path / "xref.db", run, count)
-        build(tmp_path / "xref.db", tmp_path / "site")
+        summary = build(tmp_path / "xref.db", tmp_path / "site")
+        assert 0 < summary.pages < summary.kept
         build(tmp_path / "xref.db", tmp_path / "whole", full=True)
         assert content(tmp_path / "site") == content(tmp_path / "whole")
     assert build(tmp_path / "xref.db", tmp_path / "site").pages == 0
+
+
+def test_a_note_of_a_run_costs_only_the_pages_of_runs(tmp_path: Path, first: Path) -> None:
+    """It counts the files that differ from what ran: an edit of one would have had every page made again."""
+    shutil.copytree(first / "site", tmp_path / "site")
+    shutil.copy(first / "xref.db", tmp_path / "xref.db")
+    add_run(tmp_path / "xref.db", "one", 3)
+    build(tmp_path / "xref.db", tmp_path / "site")
+    with closing(sqlite3.connect(tmp_path / "xref.db")) as connection, connection:
+        connection.execute("UPDATE run SET note = 'of 441 files, 53 differ'")
+    summary = build(tmp_path / "xref.db", tmp_path / "site")
+    assert 0 < summary.pages < 5
+    build(tmp_path / "xref.db", tmp_path / "whole", full=True)
+    assert content(tmp_path / "site") == content(tmp_path / "whole")
 
 
 def test_a_file_that_changes_without_being_indexed_again(tmp_path: Path, first: Path) -> None:

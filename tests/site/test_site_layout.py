@@ -56,7 +56,7 @@ def star(callers: int, callees: int) -> tuple[Drawing, int]:
         pass
 
     plan = Plan()
-    graph = CallGraph({(caller, callee, 0, ""): (site, 1, 0) for caller, callee in ends})
+    graph = CallGraph(sorted((caller, callee, 0, "", site, 1, 0) for caller, callee in ends))
     plan.__dict__.update(
         graph=graph, names=names, observed={}, callers=graph.caller_counts(), parameters={}, aliases={}, public={},
         files=[type("F", (), {"path": files[0]})()], key_pages={}, root=Path(),

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import marshal
 import re
 import zlib
 from base64 import b64decode, b64encode
@@ -109,9 +110,12 @@ def read_script_data(text: str) -> Any:
         raise ValueError(str(error)) from error
 
 
-def digest(value: object, digits: int = 8) -> str:
+def digest(value: Any, digits: int = 8) -> str:
     """Letters and digits that differ, nearly surely, when `value` does; it must be of plain data and dataclasses."""
-    data = repr(value).encode("utf-8", "surrogatepass")
+    try:
+        data = marshal.dumps(value, 2)  # later formats depend on who else holds a value
+    except ValueError:  # rows with names: their `repr` takes several times as long
+        data = repr(value).encode("utf-8", "surrogatepass")
     return b64encode(blake2b(data, digest_size=12).digest(), b"-_").decode()[:digits]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
@@ -72,37 +71,36 @@ def build_site(db: Path, out: Path, jobs: int, progress: Progress, options: Site
     """
     began = time.monotonic()
     summary = SiteSummary(out)
+    old = Path(os.path.realpath(out))
     dot = layout.find_dot()
     if dot is None:
         summary.note = "no drawings: no layout program; `pip install graphviz-pure`, or install Graphviz"
-    with ExitStack() as stack:
-        scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="xref-site."))
-        stack.enter_context(paused_collection())
-        job = Path(scratch) / "job"
-        pool = stack.enter_context(Workers(jobs, worker.initialize, (str(job),)))
-        pool.submit(Task("start", worker.start, (), ()) for _ in range(jobs))
+    with paused_collection(), ExitStack() as reading:
+        readers = reading.enter_context(Workers(jobs, worker.idle, (), fork=True))
         maker = maker_of((options._replace(full=False), dot))
         before = _site_in_place(out, maker, options)
         files = examine_files(db, options.only)
         summary.stale = sum(file.state != State.SAME for file in files)
-        reader = _Reader(pool, db, files)
+        reader = _Reader(readers, db, files)
         inputs = inputs_of(db, files)
         if before is not None and before.inputs == inputs:
             summary.kept = touch(out)
             summary.seconds = time.monotonic() - began
             return summary
         with building(out) as folder:
-            with stack.pop_all():  # no worker writes into a folder that is given up, or has been renamed
-                progress(0, 0, "reading the index")
-                plan = make_plan(db, options.only, files, reader.graph)
-                worker.Job(folder, dot, options.base_url, plan, before.outputs if before else {}).save(job)
+            progress(0, 0, "reading the index")
+            plan = make_plan(db, options.only, files, reader.graph)
+            plan.prepare()
+            reading.close()
+            job = worker.Job(folder, dot, options.base_url, plan, before.outputs if before else {})
+            with Workers(jobs, worker.initialize, (job,), fork=True) as pool:
                 pool.submit(_always())
                 with closing(open_index(db)) as connection:
                     state = state_of(connection, plan, reader.rows, maker, inputs)
                     changes = find_changes(connection, plan, before, state) if before else None
-                pool.submit(_tasks(plan, changes, before))
+                pool.submit(_tasks(plan, changes, before, old))
                 made = _wait(pool, summary, progress, state)
-            _finish(folder, Path(os.path.realpath(out)), options, _Result(plan, changes, before, state, made), summary)
+            _finish(folder, old, options, _Result(plan, changes, before, state, made), summary)
     summary.seconds = time.monotonic() - began
     return summary
 
@@ -189,7 +187,7 @@ def _take_over(result: _Result, before: SiteState, old: Path, folder: Path) -> i
         state.far |= {
             code: mark for code, mark in before.far.items() if code in page_of and page_of[code] not in changes.pages
         }
-        state.blocks |= before.blocks | changes.blocks
+        state.blocks |= {path: found for path, found in before.blocks.items() if path in plan.files_at} | changes.blocks
     kept = 0
     for base, _, names in os.walk(old):
         for name in names:
@@ -222,17 +220,23 @@ def _always() -> list[Task]:
     return tasks + [Task(part, worker.make_whole, (part,), ()) for part in PARTS]
 
 
-def _tasks(plan: SitePlan, changes: Changes | None, before: SiteState | None) -> list[Task]:
-    """What to make of what need not be made: the largest files first, so that the last tasks to end are small."""
+def _tasks(plan: SitePlan, changes: Changes | None, before: SiteState | None, old: Path) -> list[Task]:
+    """What to make of what need not be made: the largest files first, so that the last tasks to end are small.
+
+    `old` is where the site in place stands.
+    """
     tasks = []
     if changes is None or changes.walks:
         tasks.append(Task("walks", worker.make_walks, (), ()))
     if changes is None or changes.words:
-        tasks.append(Task("words", worker.make_words, (), ()))
+        known = (old, changes.texts) if changes is not None and changes.texts is not None else ()
+        tasks.append(Task("words", worker.make_words, known, ()))
     if changes is None or changes.inventory:
         tasks.append(Task("objects.inv", worker.make_inventory, (), ()))
     outside = [
-        number for number, page in enumerate(plan.packing.outside) if changes is None or page.url in changes.pages
+        number
+        for number, page in enumerate(plan.packing.outside)
+        if changes is None or page.url in changes.pages | changes.doubtful
     ]
     tasks += [Task("outside the tree", worker.make_outside, (part,), ()) for part in _parts(outside, _OUTSIDE_PER_TASK)]
     for at in sorted(range(len(plan.files)), key=lambda at: (-plan.files[at].lines, at)):

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import sqlite3
 from array import array
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain, compress, repeat
+from operator import eq, gt
 from typing import NamedTuple
 
 from xref.graph import ENCLOSES
@@ -19,6 +21,8 @@ from xref.model import Evidence, Id
 KINDS = (*Evidence, ENCLOSES, "observed")
 """Evidence by number. `encloses`: a function and a lambda written in it; `observed`: seen in a run only."""
 _NUMBER = {kind: number for number, kind in enumerate(KINDS)}
+_SURE = bytes(kind not in (Evidence.NAME, ENCLOSES) for kind in KINDS).ljust(256, b"\0")
+"""1 for the numbers of the kinds that count."""
 _COL_BITS, _LINE_BITS = 24, 24
 _PLACE_BITS = _COL_BITS + _LINE_BITS
 """A site as one number that sorts like the code: position of the file + 1, line, column."""
@@ -38,30 +42,40 @@ class Edge(NamedTuple):
     in_macro: bool
 
 
+class Columns(NamedTuple):
+    """Edges, field by field: `source` is the position of the caller in what was asked for, `callee` that in
+    `CallGraph.ids`, `kind` a number as in `KINDS`; the others are as in `Edge`."""
+
+    source: list[int]
+    via: list[str]
+    callee: list[int]
+    kind: list[int]
+    file: list[int]
+    line: list[int]
+    macro: list[int]
+
+
 class CallGraph:
     """Edges by caller and by callee; neighbours come in order of id, so that what is made of them is reproducible."""
 
-    def __init__(self, edges: Mapping[tuple[Id, Id, int, str], Sequence[int]]) -> None:
-        """`edges` maps (caller, callee, number of the kind, key) to the first site, the sites' count, and whether all
-        are expansions of macros; a site is one number, see `_PLACE_BITS`."""
-        order = sorted(edges)
-        values = [edges[key] for key in order]
-        self._ids = sorted({id_ for key in order for id_ in key[:2]})
+    def __init__(self, edges: Sequence[tuple[Id, Id, int, str, int, int, int]]) -> None:
+        """`edges` in order: caller, callee, number of the kind, key, first site (one number, see `_PLACE_BITS`), how
+        many sites, how many of them are expansions of macros; the first four tell an edge from all others."""
+        callers, callees, kinds, keys, places, sites, expanded = zip(*edges, strict=True) if edges else ((),) * 7
+        self._ids: list[Id] = sorted({*callers, *callees})
         self._number = number = {id_: at for at, id_ in enumerate(self._ids)}
-        vias = sorted({key[3] for key in order})
-        via_number = {via: at for at, via in enumerate(vias)}
-        self._vias = vias
-        self._caller = array("i", [number[key[0]] for key in order])
-        self._callee = array("i", [number[key[1]] for key in order])
-        self._kind = bytes([key[2] for key in order])
-        self._via = array("i", [via_number[key[3]] for key in order])
-        self._file = array("i", [(value[0] >> _PLACE_BITS) - 1 for value in values])
-        self._line = array("i", [(value[0] >> _COL_BITS) & _LINE_MASK for value in values])
-        self._sites = array("i", [value[1] for value in values])
-        self._macro = bytes([value[2] for value in values])
+        self._vias = sorted(set(keys))
+        via_number = {via: at for at, via in enumerate(self._vias)}
+        self._caller = array("i", map(number.__getitem__, callers))
+        self._callee = array("i", map(number.__getitem__, callees))
+        self._kind = bytes(kinds)
+        self._via = array("i", map(via_number.__getitem__, keys))
+        self._file = array("i", [(place >> _PLACE_BITS) - 1 for place in places])
+        self._line = array("i", [(place >> _COL_BITS) & _LINE_MASK for place in places])
+        self._sites = array("i", sites)
+        self._macro = bytes(map(eq, sites, expanded))
         self._out = self._starts(self._caller)
-        by_callee = sorted(range(len(order)), key=self._callee.__getitem__)
-        self._incoming = array("i", by_callee)
+        self._incoming = array("i", sorted(range(len(edges)), key=self._callee.__getitem__))
         self._in = self._starts(self._callee)
 
     def _starts(self, ends: array[int]) -> array[int]:
@@ -94,17 +108,19 @@ class CallGraph:
             bool(self._macro[position]),
         )
 
-    def raw_callees(self, id_: Id) -> Iterator[tuple[int, int, str, int, int, int]]:
-        """The edges that leave a symbol, for whoever takes all of the graph: position of the callee in `ids`, number
-        of the kind in `KINDS`, key, file, line, 1 where every site is an expansion."""
-        number = self._number.get(id_)
-        if number is not None:
-            vias = self._vias
-            for at in range(self._out[number], self._out[number + 1]):
-                yield (
-                    self._callee[at], self._kind[at], vias[self._via[at]], self._file[at], self._line[at],
-                    self._macro[at],
-                )  # fmt: skip
+    def leaving(self, ids: Sequence[Id]) -> Columns:
+        """The edges that leave each of some symbols, in their order: for whoever takes all of the graph."""
+        starts = [self._number[id_] for id_ in ids]
+        spans = [range(self._out[number], self._out[number + 1]) for number in starts]
+        at = list(chain.from_iterable(spans))
+
+        def column(values: Sequence[int]) -> list[int]:
+            return list(map(values.__getitem__, at))
+
+        source = list(chain.from_iterable(map(repeat, range(len(ids)), map(len, spans))))
+        via = list(map(self._vias.__getitem__, column(self._via)))
+        values = (self._callee, self._kind, self._file, self._line, self._macro)
+        return Columns(source, via, *map(column, values))
 
     def callees(self, id_: Id) -> Iterator[Edge]:
         """The edges that leave a symbol."""
@@ -122,11 +138,11 @@ class CallGraph:
 
     def caller_counts(self) -> dict[Id, int]:
         """How many functions call each symbol, guesses by name aside."""
-        return self._distinct(self._callee, self._caller)
+        return self._distinct(self._callee, self._caller, self._kind.translate(_SURE))
 
     def callee_counts(self) -> dict[Id, int]:
         """How many functions each symbol calls, guesses by name and macro expansions aside."""
-        return self._distinct(self._caller, self._callee, skip_macros=True)
+        return self._distinct(self._caller, self._callee, bytes(map(gt, self._kind.translate(_SURE), self._macro)))
 
     def site_counts(self) -> dict[Id, int]:
         """How many call sites there are of and in each symbol."""
@@ -136,57 +152,62 @@ class CallGraph:
             counts[callee] += sites
         return dict(zip(self._ids, counts, strict=True))
 
-    def _distinct(self, near: array[int], far: array[int], *, skip_macros: bool = False) -> dict[Id, int]:
-        weak = _NUMBER[Evidence.NAME], _NUMBER[ENCLOSES]
+    def _distinct(self, near: array[int], far: array[int], chosen: bytes) -> dict[Id, int]:
+        """How many others are at the far end of the `chosen` edges of each symbol (a byte for each edge, 0 or 1)."""
         size = len(self._ids)
-        pairs = {
-            one * size + other
-            for one, other, kind, macro in zip(near, far, self._kind, self._macro, strict=True)
-            if kind not in weak and one != other and not (skip_macros and macro)
-        }
-        counts = Counter(pair // size for pair in pairs)
+        ends = compress(zip(near, far, strict=True), chosen)
+        pairs = {one * size + other for one, other in ends if one != other}
+        counts = Counter([pair // size for pair in pairs])
         return {self._ids[number]: count for number, count in sorted(counts.items())}
 
 
-def load_graph(db: sqlite3.Connection, files: dict[str, int]) -> CallGraph:
+def load_graph(db: sqlite3.Connection, files: Mapping[str, int]) -> CallGraph:
     """The graph of an index: static calls, lambdas in their functions, and what only runs saw."""
-    positions = {id_: files.get(path, -1) for id_, path in db.execute("SELECT id, path FROM file")}
-    place = {id_: (position + 1) << _PLACE_BITS for id_, position in positions.items()}
-    macros = {
-        place[file] + (line << _COL_BITS) + col
-        for file, line, col in db.execute("SELECT file_id, line, col FROM ref WHERE role = 'macro'")
-    }
-    edges: dict[tuple[Id, Id, int, str], list[int]] = {}
-    named = (_NUMBER[Evidence.REGISTRY], _NUMBER[Evidence.DISPATCH])
-    rows = db.execute("SELECT caller_id, callee_id, evidence, via, file_id, line, col FROM call")
-    for caller, callee, evidence, via, file, line, col in rows:
-        kind = _NUMBER[evidence]
-        key = (caller, callee, kind, via if via and kind in named else "")
-        site = place[file] + (line << _COL_BITS) + col
-        known = edges.get(key)
-        if known is None:
-            edges[key] = [site, 1, site in macros]
-        else:
-            known[0] = min(known[0], site)
-            known[1] += 1
-            if known[2] and site not in macros:
-                known[2] = False
+    place = {id_: (files.get(path, -1) + 1) << _PLACE_BITS for id_, path in db.execute("SELECT id, path FROM file")}
+    edges = _static_edges(db, place)
     lambdas = db.execute(
         "SELECT parent_id, id, file_id, line FROM symbol"
         " WHERE kind = 'lambda' AND parent_id IS NOT NULL AND file_id IS NOT NULL"
     )
     for parent, id_, file, line in lambdas:
-        edges.setdefault((parent, id_, _NUMBER[ENCLOSES], ""), [place[file] + (line << _COL_BITS), 1, False])
-    pairs = {key[:2] for key in edges}
+        edges.append((parent, id_, _NUMBER[ENCLOSES], "", place[file] + (line << _COL_BITS), 1, 0))
+    edges.sort()
     observed = db.execute(
         "SELECT caller_id, callee_id, min(coalesce(path, '')), min(line), count(*) FROM observed_calls"
         " WHERE caller_id IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2"
     )
+    alone = []
     for caller, callee, path, line, sites in observed:
-        if (caller, callee) not in pairs:
-            site = ((files.get(path, -1) + 1) << _PLACE_BITS) + (line << _COL_BITS)
-            edges[caller, callee, _NUMBER["observed"], ""] = [site, sites, False]
-    return CallGraph(edges)
+        at = bisect_left(edges, (caller, callee))
+        if edges[at : at + 1] and edges[at][:2] == (caller, callee):
+            continue
+        site = ((files.get(path, -1) + 1) << _PLACE_BITS) + (line << _COL_BITS)
+        alone.append((caller, callee, _NUMBER["observed"], "", site, sites, 0))
+    return CallGraph(sorted(edges + alone) if alone else edges)
+
+
+def _static_edges(db: sqlite3.Connection, place: Mapping[int, int]) -> list[tuple[Id, Id, int, str, int, int, int]]:
+    """The edges that calls make, in order. SQLite adds up the sites: half a million are no rows of ours."""
+    db.execute("CREATE TEMP TABLE site_place(file_id INTEGER PRIMARY KEY, first INTEGER)")
+    db.execute("CREATE TEMP TABLE site_macro(site INTEGER PRIMARY KEY)")
+    try:
+        db.executemany("INSERT INTO site_place VALUES (?, ?)", place.items())
+        db.execute(
+            f"INSERT OR IGNORE INTO site_macro SELECT p.first + (r.line << {_COL_BITS}) + r.col"
+            " FROM ref r JOIN site_place p ON p.file_id = r.file_id WHERE r.role = 'macro'"
+        )
+        number = " ".join(f"WHEN '{kind}' THEN {number}" for kind, number in _NUMBER.items())
+        return db.execute(
+            f"SELECT caller_id, callee_id, CASE evidence {number} END,"
+            " CASE WHEN evidence IN (?, ?) THEN via ELSE '' END, min(site), count(*), count(m.site)"
+            " FROM (SELECT c.*, p.first + (c.line << ?) + c.col AS site"
+            "       FROM call c JOIN site_place p ON p.file_id = c.file_id) LEFT JOIN site_macro m USING (site)"
+            " GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4",
+            (Evidence.REGISTRY, Evidence.DISPATCH, _COL_BITS),
+        ).fetchall()
+    finally:
+        db.execute("DROP TABLE site_place")
+        db.execute("DROP TABLE site_macro")
 
 
 def load_observed(db: sqlite3.Connection) -> dict[tuple[Id, Id], dict[str, int]]:

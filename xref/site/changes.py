@@ -19,11 +19,14 @@ from xref.site import urls
 from xref.site.blocks import block_of, blocks_of, calls_in, changed_blocks, meets, mentioned
 from xref.site.cards import SHARDS, shard_of
 from xref.site.drawable import HUB_CALLERS
+from xref.site.drawing import ALWAYS_DRAWN
+from xref.site.keys import addresses_of
 from xref.site.names import is_constructor
 from xref.site.plan import SitePlan
 from xref.site.state import SiteState, address_changed, names_changed
 from xref.site.texts import LEAD
 
+_IN = "IN (SELECT value FROM json_each(?))"
 _TOO_MANY = 0.4
 """Where a larger share of the pages is made again, all are: deciding would cost more than it saves."""
 
@@ -36,6 +39,8 @@ class Changes:
     doubtful: set[str]
     shards: set[int]
     words: bool
+    texts: list[int] | None
+    """Positions of the files with another text; None when there are other files than before."""
     inventory: bool
     walks: bool
     blocks: dict[str, str]
@@ -75,10 +80,13 @@ def find_changes(db: sqlite3.Connection, plan: SitePlan, old: SiteState, new: Si
     inside = {id_ for path, numbers in differing.items() for id_ in _inside(plan, path, numbers)}
     below = {id_ for path, found in blocks.items() for id_ in _below(plan, path, old.blocks.get(path, ""), found)}
     touched = {id_ for path, numbers in differing.items() for id_ in mentioned(db, path, numbers) if id_ in plan.names}
-    near = changed | inside | touched
+    keys = _keys_changed(plan, old)
+    with_keys, over_keys = _users_of_keys(db, keys), _calls_over_keys(db, keys)
+    near = changed | inside | touched | with_keys | {id_ for ends in over_keys for id_ in ends}
+    sources |= _files_of_keys(db, keys) & plan.files_at.keys()
     sources |= {plan.files[plan.names[id_].file].path for id_ in changed if plan.names[id_].file >= 0}
     sources |= _referring(db, moved)
-    reach = _reach(plan, changed | inside | below)
+    reach = _reach(plan, changed | inside | below) | _reach_of_edges(plan, over_keys)
     for path, numbers in differing.items():
         reach |= _reach_of_edges(plan, set(calls_in(db, path, numbers)))
     dirty = near | below | _neighbours(db, plan, renamed | inside) | _users(db, moved)
@@ -97,12 +105,14 @@ def find_changes(db: sqlite3.Connection, plan: SitePlan, old: SiteState, new: Si
     total = sum(map(len, plan.packing.by_file.values())) + len(plan.packing.outside) + len(plan.files)
     if len(pages) > _TOO_MANY * total:
         return None
-    texts = {path for path in changed_files if path in plan.files_at}
+    same_files = old.files.keys() == new.files.keys()
+    texts = sorted(plan.files_at[path] for path in changed_files)
     return Changes(
         pages, doubtful - pages,
         {shard_of(plan.packing.code[id_]) for id_ in changed} | {shard_of(code) for code in gone}
         if plan.packing.code else set(range(SHARDS)),
-        bool(texts), bool(gone or changed), bool(near or gone), blocks,
+        bool(texts) or not same_files, texts if same_files else None, bool(gone or changed),
+        bool(near or gone or keys), blocks,
     )  # fmt: skip
 
 
@@ -164,13 +174,15 @@ def _users(db: sqlite3.Connection, ids: set[Id]) -> set[Id]:
 
 
 def _reach(plan: SitePlan, ids: set[Id]) -> set[Id]:
-    """All within two calls, not through helpers that hundreds call: drawings do not go there either."""
+    """All within two calls, not through helpers that hundreds call: drawings hardly go there either."""
     found, frontier = set(ids), set(ids)
     for _ in range(2):
         further: set[Id] = set()
         for id_ in frontier:
-            if plan.callers.get(id_, 0) <= HUB_CALLERS:
-                further.update(edge.caller for edge in plan.graph.callers(id_))
+            helper = plan.callers.get(id_, 0) > HUB_CALLERS
+            further.update(
+                edge.caller for edge in plan.graph.callers(id_) if not helper or edge.evidence in ALWAYS_DRAWN
+            )
             further.update(edge.callee for edge in plan.graph.callees(id_))
         frontier = further - found
         found |= further
@@ -189,15 +201,43 @@ def _reach_of_edges(plan: SitePlan, edges: Iterable[tuple[Id, Id]]) -> set[Id]:
     return found | callers | callees
 
 
+def _keys_changed(plan: SitePlan, old: SiteState) -> set[str]:
+    """The names of the keys that came or went, or whose row moved to another page: a call tells the name alone."""
+    before = addresses_of((registry, name) for registry, names in sorted(old.keys.items()) for name in names)
+    return {name for (_, name), _ in before.items() ^ plan.key_pages.items()}
+
+
+def _users_of_keys(db: sqlite3.Connection, names: Collection[str]) -> set[Id]:
+    """What registers, is registered as, or looks up any of some keys."""
+    queries = (
+        f"SELECT DISTINCT symbol_id FROM key_defs WHERE name {_IN}",
+        f"SELECT DISTINCT in_symbol_id FROM key_uses WHERE name {_IN}",
+    )
+    marks = (json.dumps(sorted(names)),)
+    return {id_ for query in queries for (id_,) in db.execute(query, marks) if id_ is not None} if names else set()
+
+
+def _files_of_keys(db: sqlite3.Connection, names: Collection[str]) -> set[str]:
+    """The files in whose text any of some keys may be a link."""
+    queries = (f"SELECT DISTINCT path FROM {view} WHERE name {_IN}" for view in ("key_defs", "key_uses"))
+    marks = (json.dumps(sorted(names)),)
+    return {path for query in queries for (path,) in db.execute(query, marks)} if names else set()
+
+
+def _calls_over_keys(db: sqlite3.Connection, names: Collection[str]) -> set[tuple[Id, Id]]:
+    """Caller and callee of the calls through any of some keys."""
+    query = f"SELECT DISTINCT caller_id, callee_id FROM calls WHERE via {_IN}"
+    return set(db.execute(query, (json.dumps(sorted(names)),))) if names else set()
+
+
 def _referring(db: sqlite3.Connection, ids: set[Id]) -> set[str]:
     """The files that mention any of some symbols, in code or by a key."""
     marks = json.dumps(sorted(ids))
-    inside = "IN (SELECT value FROM json_each(?))"
     return {
         path
         for query in (
-            f"SELECT DISTINCT path FROM refs WHERE symbol_id {inside}",
-            f"SELECT DISTINCT path FROM calls WHERE callee_id {inside}",
+            f"SELECT DISTINCT path FROM refs WHERE symbol_id {_IN}",
+            f"SELECT DISTINCT path FROM calls WHERE callee_id {_IN}",
         )
         for (path,) in db.execute(query, (marks,))
     }

@@ -21,6 +21,8 @@ _NEAR = 13
 """Neighbours of the middle on each side, more when the other side has fewer."""
 _FAR = 3
 """Neighbours of each of those."""
+ALWAYS_DRAWN = (Evidence.REGISTRY, "observed")
+"""Evidence that tells something about a function even where the other end is a helper."""
 _QUIET_KINDS = ("constructor", "destructor", "conversion", "class", "struct", "typedef", "macro", "variable", "field")
 
 
@@ -168,7 +170,7 @@ class Drawer:
         name = self._linker.name(far)
         if name.file < 0 or (edge.in_macro and far == edge.callee):
             return False
-        if edge.evidence in (Evidence.REGISTRY, "observed"):
+        if edge.evidence in ALWAYS_DRAWN:
             return True
         if far == edge.caller:
             return True

@@ -5,7 +5,9 @@ Nodes are numbered in the order of the code; edges stand by caller. `templates/g
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from itertools import compress
 
 from xref.graph import ENCLOSES
 from xref.model import Evidence, Id
@@ -20,7 +22,8 @@ from xref.site.outputs import Output
 from xref.site.plan import SitePlan
 
 EDGES, RAN = "graph/edges.js", "graph/ran.js"
-_ZERO = ord("0")
+_DIGIT = bytes((ord("0") + number) % 256 for number in range(256))
+"""A byte as the character with that number after "0"."""
 _LANGS = ("cpp", "python", "cython")
 
 
@@ -34,24 +37,13 @@ def graph_files(plan: SitePlan) -> Iterator[Output]:
     number = {id_: at for at, id_ in enumerate(nodes)}
     number_at = [number.get(id_, -1) for id_ in plan.graph.ids]
     kinds = sorted({names[id_].kind for id_ in nodes})
-    degrees: list[int] = []
-    to: list[int] = []
-    vias: dict[int, str] = {}
-    evidence, macro, lines, files = bytearray(), bytearray(), [], []
-    for at, id_ in enumerate(nodes):
-        before, own = len(to), names[id_].file
-        for callee, kind, via, file, line, expanded in plan.graph.raw_callees(id_):
-            target = number_at[callee]
-            if target < 0 or target == at:
-                continue
-            if via:
-                vias[len(to)] = via
-            to.append(target)
-            evidence.append(_ZERO + kind)
-            macro.append(_ZERO + expanded)
-            lines.append(line)
-            files.append(0 if file == own else file + 1)
-        degrees.append(len(to) - before)
+    edges = plan.graph.leaving(nodes)
+    own = [names[id_].file for id_ in nodes]
+    to = [number_at[callee] for callee in edges.callee]
+    good = [target >= 0 and target != source for target, source in zip(to, edges.source, strict=True)]
+    to, sources = list(compress(to, good)), list(compress(edges.source, good))
+    counts = Counter(sources)
+    ends = zip(compress(edges.file, good), sources, strict=True)
     words = {**EVIDENCE_WORDS, ENCLOSES: "written inside it"}
     yield Output(EDGES, script_data(EDGES, {
         "codes": " ".join(plan.packing.code[id_] for id_ in nodes),
@@ -68,8 +60,12 @@ def graph_files(plan: SitePlan) -> Iterator[Output]:
         "outlines": " ".join(urls.outline_url(file.path)[2:].removesuffix(".html") for file in plan.files),
         "evidence": [[kind, words[kind], STRENGTH.get(kind, 99)] for kind in KINDS],
         "weak": KINDS.index(Evidence.NAME), "hub": HUB_CALLERS,
-        "out": degrees, "to": to, "ev": evidence.decode(), "macro": macro.decode(), "line": lines, "at": files,
-        "via": vias,
+        "out": [counts[at] for at in range(len(nodes))], "to": to,
+        "ev": bytes(compress(edges.kind, good)).translate(_DIGIT).decode(),
+        "macro": bytes(compress(edges.macro, good)).translate(_DIGIT).decode(),
+        "line": list(compress(edges.line, good)),
+        "at": [0 if file == own[source] else file + 1 for file, source in ends],
+        "via": {at: via for at, via in enumerate(compress(edges.via, good)) if via},
     }))  # fmt: skip
     yield Output(RAN, script_data(RAN, _ran(plan, number)))
 

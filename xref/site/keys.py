@@ -89,8 +89,13 @@ def _names(db: sqlite3.Connection) -> list[tuple[str, str]]:
 
 def key_addresses(db: sqlite3.Connection) -> dict[tuple[str, str], str]:
     """The address of each key's row."""
+    return addresses_of(_names(db))
+
+
+def addresses_of(keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """The addresses of the rows of keys, (registry, name) in order."""
     result = {}
-    for registry, names in groupby(_names(db), key=lambda pair: pair[0]):
+    for registry, names in groupby(keys, key=lambda pair: pair[0]):
         for position, (_, name) in enumerate(names):
             page = urls.registry_url(registry, position // KEYS_PER_PAGE + 1)
             result[registry, name] = f"{page}#{Key(registry, name).anchor}"

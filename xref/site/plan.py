@@ -14,6 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -109,6 +110,10 @@ class SitePlan:
             paths.sort(key=lambda path: (path.count("."), len(path), path))
         return result
 
+    def prepare(self) -> None:
+        """Make the tables that most pages need, before the plan is shared."""
+        _ = self.files_at, self.children, self.in_file, self.public
+
     def constructors(self, id_: Id) -> list[Id]:
         """What runs when a class is called."""
         return [inner for inner in self.children.get(id_, ()) if is_constructor(self.names[inner])]
@@ -168,9 +173,8 @@ def make_plan(
         positions = {file.path: position for position, file in enumerate(files)}
         names = load_names(db, positions)
         observed = load_observed(db)
-        refs = Counter(
-            id_ for (id_,) in db.execute("SELECT symbol_id FROM refs WHERE role NOT IN ('definition', 'declaration')")
-        )
+        mentions = db.execute("SELECT symbol_id FROM ref WHERE role NOT IN ('definition', 'declaration')").fetchall()
+        refs = Counter(chain.from_iterable(mentions))
         keyed = {id_ for (id_,) in db.execute(
             "SELECT DISTINCT symbol_id FROM key_defs WHERE symbol_id IS NOT NULL"
             " AND registry IN (SELECT value FROM json_each(?))", (json.dumps(TELLING),),

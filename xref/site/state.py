@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import marshal
 import re
 import sqlite3
 import zlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import xref
 from xref.model import Id, Status
@@ -28,10 +30,12 @@ from xref.site.walks import walks_folder
 from xref.trace.folder import run_files
 
 FILE = ".xref-site-state"
-_VERSION = 3
+_VERSION = 4
 _WORD = re.compile(r"\w+")
 _DIGITS = 8
 """Of each of the three marks of a symbol: of its address, of what its neighbours' pages show of it, of all else."""
+_PLAIN = 2
+"""The version of marshal's format: later ones depend on who else holds a value."""
 _PLACE = "line * 131 + col"
 _SUMS = {
     "refs": f"(symbol_id % 1000003) * (({_PLACE}) % 1000003) + length(role)",
@@ -49,7 +53,7 @@ class SiteState:
     """`maker`: mark of xref's code and the options; `inputs`: of all that a site is made from; `common`: of what every
     page shows; `files`: path -> (mark of its facts, mark of what only its own page shows); `blocks`: path -> digests
     of its blocks; `symbols`: code -> three marks; `far`: code -> mark of what its page shows of functions two calls
-    away; `outputs`: address -> mark of an `Output` that has one."""
+    away; `outputs`: address -> mark of an `Output` that has one; `keys`: registry -> its names, in order."""
 
     maker: str = ""
     inputs: str = ""
@@ -59,10 +63,12 @@ class SiteState:
     symbols: dict[str, str] = field(default_factory=dict)
     far: dict[str, str] = field(default_factory=dict)
     outputs: dict[str, str] = field(default_factory=dict)
+    keys: dict[str, list[str]] = field(default_factory=dict)
 
     def save(self, folder: Path) -> None:
         """Write the state into a site."""
-        parts = [dict(sorted(part.items())) for part in (self.files, self.blocks, self.symbols, self.far, self.outputs)]
+        kept = (self.files, self.blocks, self.symbols, self.far, self.outputs, self.keys)
+        parts = [dict(sorted(part.items())) for part in kept]
         data = json.dumps([_VERSION, self.maker, self.inputs, self.common, *parts], separators=(",", ":"))
         (folder / FILE).write_bytes(zlib.compress(data.encode("utf-8", "surrogatepass"), 6))
 
@@ -111,16 +117,17 @@ def read_rows(db: sqlite3.Connection, files: Sequence[SourceFile]) -> Rows:
 
 def state_of(db: sqlite3.Connection, plan: SitePlan, rows: Rows, maker: str, inputs: str) -> SiteState:
     """The state of the site that `plan` describes, as far as it is known before anything is made."""
-    return SiteState(maker, inputs, _common(db, plan), rows.files, {}, _symbols(db, plan, rows.symbols))
+    keys: dict[str, list[str]] = {}
+    for registry, name in sorted(plan.key_pages):
+        keys.setdefault(registry, []).append(name)
+    return SiteState(maker, inputs, _common(db, plan), rows.files, symbols=_symbols(db, plan, rows.symbols), keys=keys)
 
 
 def _common(db: sqlite3.Connection, plan: SitePlan) -> str:
-    """What every page depends on: the tree's name, the runs, the addresses of keys, how many files lack facts."""
-    observed = sorted((*pair, *sorted(counts.items())) for pair, counts in plan.observed.items())
-    keys = sorted(plan.key_pages.items())
+    """What every page depends on: the tree's name, whether there are walks, how many files lack facts."""
     read = db.execute("SELECT status, count(*) FROM files GROUP BY status ORDER BY status").fetchall()
     read = [(status, count) for status, count in read if status in (Status.DEGRADED, Status.FAILED)]
-    return digest((keys, plan.title(), str(plan.root), plan.runs, observed, bool(plan.walks), read), 16)
+    return digest((plan.title(), str(plan.root), bool(plan.walks), read), 16)
 
 
 def _files(db: sqlite3.Connection, files: Sequence[SourceFile]) -> dict[str, list[str]]:
@@ -144,14 +151,16 @@ def _symbols(db: sqlite3.Connection, plan: SitePlan, rows: Mapping[Id, int]) -> 
     """A symbol's mark: its address, then its names, counts, place, signature, documentation, what spells it."""
     spelled: dict[str, int] = {}
     for row in db.execute("SELECT text, path, line FROM unresolved ORDER BY path, line, text"):
+        data = marshal.dumps(row, _PLAIN)
         for word in _WORD.findall(row[0]):
-            spelled[word] = _sum(row, spelled.get(word, 0))
+            spelled[word] = zlib.crc32(data, spelled.get(word, 0))
     callees = plan.graph.callee_counts()
     texts: dict[Id, int] = {
         id_: zlib.crc32(f"{signature}\0{doc}".encode("utf-8", "surrogatepass"))
         for id_, signature, doc in db.execute("SELECT id, signature, doc FROM symbols")
     }
     sites = plan.graph.site_counts()
+    members = Counter(name.parent for name in plan.names.values())
     result = {}
     for id_, address in plan.packing.address.items():
         if id_ in plan.aliases:
@@ -169,6 +178,7 @@ def _symbols(db: sqlite3.Connection, plan: SitePlan, rows: Mapping[Id, int]) -> 
             spelled.get(name.name),
             id_ in plan.drawn,
             sites.get(id_, 0),
+            members[id_],
             rows.get(id_),
         )
         result[plan.packing.code[id_]] = f"{_sum(address):08x}{_sum(names):08x}{_sum(shown):08x}"
@@ -176,7 +186,8 @@ def _symbols(db: sqlite3.Connection, plan: SitePlan, rows: Mapping[Id, int]) -> 
 
 
 def _rows(db: sqlite3.Connection) -> dict[Id, int]:
-    """A number for each symbol, of what its page shows of other files and no count tells: relations, keys, places."""
+    """A number for each symbol, of what its page shows and neither its name nor a count tells: relations, keys, runs,
+    places where there are several."""
     result: dict[Id, int] = {}
 
     def add(id_: Id | None, row: object) -> None:
@@ -188,8 +199,9 @@ def _rows(db: sqlite3.Connection) -> dict[Id, int]:
         add(other, (one, kind))
     keys: dict[tuple[str, str], int] = {}
     for view in ("key_defs", "key_uses", "key_relations"):
-        for row in sorted(db.execute(f"SELECT registry, name, * FROM {view}"), key=repr):
-            keys[row[:2]] = _sum(row, keys.get(row[:2], 0))
+        marks = sorted((*row[:2], _sum(row)) for row in db.execute(f"SELECT registry, name, * FROM {view}"))
+        for registry, name, mark in marks:
+            keys[registry, name] = _sum(mark, keys.get((registry, name), 0))
     patterns: dict[str, list[tuple[str, int]]] = {}  # looked up with a name that is completed at run time
     for (registry, name), mark in keys.items():
         if "*" in name:
@@ -200,15 +212,26 @@ def _rows(db: sqlite3.Connection) -> dict[Id, int]:
             if name.startswith(prefix):
                 add(id_, mark)
     for id_, *row in db.execute(
-        "SELECT symbol_id, count(*), sum(line * 31 + end_line) FROM location GROUP BY symbol_id"
+        "SELECT symbol_id, count(*), sum(line * 31 + end_line) FROM location GROUP BY symbol_id HAVING count(*) > 1"
+    ):
+        add(id_, row)
+    for caller, callee, *row in db.execute(
+        "SELECT caller_id, callee_id, run_id, kind, sum(count), sum(total_ns), min(path), min(line), count(*)"
+        " FROM observed_calls GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
+    ):
+        add(caller, (callee, *row))
+        add(callee, (caller, *row))
+    for id_, *row in db.execute(
+        "SELECT symbol_id, run_id, count(*), sum(duration_ns) FROM passes_run WHERE symbol_id IS NOT NULL"
+        " GROUP BY 1, 2 ORDER BY 1, 2"
     ):
         add(id_, row)
     return result
 
 
-def _sum(value: object, before: int = 0) -> int:
-    """A checksum: there are 200,000, and a digest takes three times as long."""
-    return zlib.crc32(repr(value).encode("utf-8", "surrogatepass"), before)
+def _sum(value: Any, before: int = 0) -> int:
+    """A checksum of plain data: there are 300,000, and a digest of its `repr` takes five times as long."""
+    return zlib.crc32(marshal.dumps(value, _PLAIN), before)
 
 
 def names_changed(old: str | None, new: str) -> bool:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import pickle
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -30,7 +29,7 @@ from xref.site.state import Rows, read_rows
 from xref.site.symbol_pages import SymbolPages
 from xref.site.walk_pages import walk_pages
 from xref.site.whole_pages import PARTS
-from xref.site.words import word_files
+from xref.site.words import changed_word_files, word_files
 from xref.store import open_index
 
 
@@ -72,29 +71,11 @@ class Job(NamedTuple):
     plan: SitePlan
     marks: Mapping[str, str]
 
-    def save(self, path: Path) -> None:
-        """Write the job for the worker processes."""
-        path.write_bytes(pickle.dumps(self, protocol=pickle.HIGHEST_PROTOCOL))
-
-
-def load_job(path: Path) -> Job:
-    """A job that this program has saved a moment ago, in a folder of its own."""
-    job = pickle.loads(path.read_bytes())  # noqa: S301
-    assert isinstance(job, Job)
-    return job
-
 
 class _Worker:
-    """State of this process: what `initialize` says, and what is read when the first task needs it."""
+    """State of this process: the job, and what is read when the first task needs it."""
 
-    job_path: Path
-
-    @cached_property
-    def job(self) -> Job:
-        job = load_job(self.job_path)
-        environment().globals["has_walks"] = bool(job.plan.walks)
-        collect_seldom()  # the plan lives as long as this process: nothing of it is garbage
-        return job
+    job: Job
 
     @cached_property
     def linker(self) -> Linker:
@@ -118,15 +99,17 @@ class _Worker:
 _worker = _Worker()
 
 
-def initialize(job_path: str) -> None:
-    """Prepare this process. The job need not be there yet: it is read by the first task that makes something."""
+def idle() -> None:
+    """Nothing: a process that only reads has no state."""
+
+
+def initialize(job: Job) -> None:
+    """Prepare this process for the tasks of a job."""
     global _worker  # noqa: PLW0603 - one for each process
     _worker = _Worker()
-    _worker.job_path = Path(job_path)
-
-
-def start() -> None:
-    """Nothing: a process that was given this is running, and has imported what the others need."""
+    _worker.job = job
+    environment().globals["has_walks"] = bool(job.plan.walks)
+    collect_seldom()  # the plan lives as long as this process: nothing of it is garbage
 
 
 def read_graph(db: Path, files: Mapping[str, int]) -> CallGraph:
@@ -180,8 +163,12 @@ def make_walks() -> Made:
     return _made(walk_pages(_worker.db, _worker.linker, _worker.job.dot, _worker.site))
 
 
-def make_words() -> Made:
-    """Write the data of the full-text search."""
+def make_words(old: Path | None = None, positions: Sequence[int] = ()) -> Made:
+    """Write the data of the full-text search; of the site at `old` only the files at `positions` have another text."""
+    if old is not None:
+        with suppress(OSError, ValueError, KeyError):
+            outputs, same = changed_word_files(_worker.linker, old, positions)
+            return _made(outputs)._replace(same=frozenset(same))
     return _made(word_files(_worker.linker))
 
 

@@ -15,7 +15,7 @@ from xref.python.flow.solver import Solver
 MAX_SURE = 20
 """Callees at one site beyond which it is looked at whose methods they are."""
 _IN_TABLE = 5
-"""Classes called at one site that make it a table."""
+"""Callees of one site that make it a table."""
 
 
 class Doubts:
@@ -38,7 +38,7 @@ class Doubts:
         """The callees (by their codes) that are guesses at a site."""
         found = self._bases(caller, position)
         callees = self._callees[caller, position]
-        if len(callees) > 1:
+        if len(callees) >= _IN_TABLE:
             found |= self._without_objects(caller, position)
         if len(callees) > MAX_SURE:
             found |= self._strangers(caller, position, callees)

@@ -33,9 +33,9 @@ class Mutator(Functor):
     def visit_b(self, key, more): ...  # not called with one argument
 
 
-def use():
-    Visitor().visit("a")
-    Mutator().visit("a")
+def use(key):
+    Visitor().visit(key)
+    Mutator().visit(key)
 
 
 class Words(list):

@@ -93,6 +93,7 @@ EDITS: dict[str, tuple[list[Edit], int, int]] = {
     "a unit gets another name": ([("src/units/u3.cc", lambda path: path.rename(path.with_name("v.cc")))], 1, 0),
     "a header goes": ([("src/common/inner.h", os.unlink)], 4, 0),
     "a Python file": ([("python/pkg/a.py", _append("\n\ndef h():\n    return f()\n"))], 0, 3),
+    "a Python file that no longer parses": ([("python/pkg/a.py", _write("def f(:\n"))], 0, 3),
     "a Python file goes": ([("python/pkg/b.py", os.unlink)], 0, 2),
     "both": ([("src/units/plain.cc", _append("int z;\n")), ("python/pkg/b.py", _append("X = g()\n"))], 1, 3),
 }

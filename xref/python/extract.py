@@ -18,7 +18,7 @@ from xref.python.resolve import Resolver
 from xref.python.scip import Scip, load_scip
 from xref.python.scratch import read_trouble
 from xref.python.source import Source, read_source
-from xref.python.symbols import add_symbols
+from xref.python.symbols import add_symbols, module_symbol
 from xref.python.walk import walk
 
 
@@ -35,10 +35,13 @@ def _extract(
     job: PythonJob, file: PythonFile, tree: Tree, report: Report | None, scip: Scip | None, trouble: str
 ) -> FileFacts:
     if file.path in tree.failed:
-        return FileFacts(file.path, Lang.PYTHON, Status.FAILED, tree.failed[file.path])
+        failed = FileFacts(file.path, Lang.PYTHON, Status.FAILED, tree.failed[file.path])
+        failed.symbols.append(module_symbol(file, 1))
+        return failed
     source = read_source(job.root / file.path)
     facts = FileFacts(file.path, Lang.PYTHON, source.status, source.detail, source.lines)
     if source.tree is None:
+        facts.symbols.append(module_symbol(file, facts.lines))
         return facts
     if report is None or not report.knows(file.path):
         report = None

@@ -11,6 +11,7 @@ from xref.model import Ref, Relation, Role, Symbol, shorten, symbol_id
 from xref.python.context import FileContext
 from xref.python.declarations import FUNCTION_NODES, Declared, alias_key, member_key, module_key
 from xref.python.names import Target
+from xref.python.plan import PythonFile
 from xref.python.walk import Import
 
 _DOC_LIMIT = 4000
@@ -18,17 +19,21 @@ _SIGNATURE_LIMIT = 1000
 _OBJECT = "py:builtins:object"
 
 
+def module_symbol(file: PythonFile, lines: int, doc: str = "") -> Symbol:
+    """The module that the file is; a file that cannot be read is one too, and others import it."""
+    name = file.module.rpartition(".")[2]
+    return Symbol(
+        module_key(file.module), "module", name, file.module, 1, 1, max(lines, 1), doc=doc,
+        is_definition=not file.is_stub,
+    )  # fmt: skip
+
+
 def add_symbols(context: FileContext) -> None:
     """Add all symbols and relations of the file to its facts."""
-    module = context.file.module
     tree = context.walk.root.node
     assert isinstance(tree, ast.Module)
-    name = module.rpartition(".")[2]
-    lines = max(context.facts.lines, 1)
     defined = not context.file.is_stub
-    context.facts.symbols.append(
-        Symbol(module_key(module), "module", name, module, 1, 1, lines, doc=_doc(tree), is_definition=defined)
-    )
+    context.facts.symbols.append(module_symbol(context.file, context.facts.lines, _doc(tree)))
     for item in context.walk.declarations.items:
         _add_declared(context, item, defined)
     _add_lambdas(context)

@@ -163,12 +163,23 @@
     if (!items.length) return;
     const bar = element("nav", { class: "scopes", "aria-label": "Where you are", hidden: "" });
     document.querySelector(".top").append(bar);
-    let shown = "", asked = false;
+    let shown = "", asked = false, jumped = "", place = 0;
+    // The line that the address names, as long as the reader has not scrolled away from it; else the one below the bars.
+    function lineAt(edge) {
+      const named = /^#L(\d+)/.exec(location.hash), line = named && document.getElementById(`L${named[1]}`);
+      const top = Math.floor((edge - code.getBoundingClientRect().top) / LINE) + 1;
+      if (!line) return [top, 1];
+      if (jumped !== location.hash) {
+        jumped = location.hash;
+        place = line.getBoundingClientRect().top;
+      }
+      const now = line.getBoundingClientRect().top;
+      return Math.abs(now - place) < 2 * LINE && now >= edge && now < innerHeight ? [Number(named[1]), 0] : [top, 1];
+    }
     function update() {
       asked = false;
-      const edge = document.querySelector(".top").getBoundingClientRect().bottom;
-      const top = Math.floor((edge - code.getBoundingClientRect().top) / LINE) + 1;
-      const around = items.filter(({ from, to }) => from < top && top <= to);
+      const edge = document.querySelector(".top").getBoundingClientRect().bottom, [at, below] = lineAt(edge);
+      const around = items.filter(({ from, to }) => from + below <= at && at <= to);
       const key = around.map(({ from }) => from).join();
       if (key === shown) return;
       shown = key;
@@ -179,14 +190,21 @@
       if (!last) return;
       last.item.classList.add("here");
       const frame = document.querySelector(".outline details");
-      const at = last.item.offsetTop - frame.offsetTop;
-      if (at < frame.scrollTop || at > frame.scrollTop + frame.clientHeight - 40) frame.scrollTop = at - frame.clientHeight / 2;
+      const down = last.item.getBoundingClientRect().top - frame.getBoundingClientRect().top;
+      if (down < 30 || down > frame.clientHeight - 40) frame.scrollTop += down - frame.clientHeight / 2;
     }
-    addEventListener("scroll", () => {
+    const soon = () => {
       if (!asked) requestAnimationFrame(update);
       asked = true;
-    }, { passive: true });
+    };
+    addEventListener("scroll", soon, { passive: true });
+    addEventListener("hashchange", soon);
     update();
+    // What is cut there is told by pointing at it.
+    document.querySelector(".outline").addEventListener("mouseover", (event) => {
+      const item = event.target.closest("li");
+      if (item && item.scrollWidth > item.clientWidth) item.title = item.textContent.trim();
+    });
   }
 
   // ---- How often a run came by -----------------------------------------------------------------------------------
@@ -201,6 +219,7 @@
     facts.append(" · run ", choice, " ", note);
     const kept = xref.recall("run");
     choice.value = kept === "" || runs.some(([id]) => id === kept) ? kept : runs[0][0];
+    const python = /\.py$/.test(code.dataset.path);
     let hot = [];
     async function show() {
       hot.forEach((line) => { line.classList.remove("hot"); line.removeAttribute("title"); line.style.removeProperty("--h"); });
@@ -213,11 +232,13 @@
         const line = document.getElementById(`L${lines[at]}`);
         if (!line) continue;
         line.classList.add("hot");
-        line.title = `×${lines[at + 1].toLocaleString("en")} in run ${choice.value}`;
+        line.title = `called or calling ×${lines[at + 1].toLocaleString("en")} in run ${choice.value}`;
         line.style.setProperty("--h", `${Math.round(25 + 75 * Math.log2(lines[at + 1] + 1) / Math.log2(most + 1))}%`);
         hot.push(line);
       }
-      note.textContent = !run ? "" : hot.length ? `${hot.length} lines ran, up to ×${most.toLocaleString("en")}` : "did not come by here";
+      const seen = hot.length === 1 ? `it was seen on 1 line, ×${most.toLocaleString("en")}` : hot.length ? `it was seen on ${hot.length.toLocaleString("en")} lines, up to ×${most.toLocaleString("en")}` : "it was not seen here";
+      note.textContent = !run ? "" : python || run[4] ? seen : `${seen}; of C++ it saw calls from and to Python, and passes`;
+      note.title = !run || python || run[4] ? "" : "xref trace --native also records which C++ function called which";
     }
     choice.addEventListener("change", () => { xref.keep("run", choice.value); show(); });
     show();

@@ -6,6 +6,7 @@
   const page = document.querySelector("[data-explore]");
   const figure = page.querySelector(".drawing");
   const list = page.querySelector("#chain");
+  const examples = page.querySelector("#examples");
 
   // A box in which names are completed; it answers with the code of a symbol.
   function picker(name, words) {
@@ -72,19 +73,36 @@
     const from = asked.get("from"), to = asked.get("to"), of = asked.get("of") || from;
     list.hidden = true;
     list.replaceChildren();
-    if (!of) return;
+    if (!of) return sample();
     const data = await xref.graph();
     const label = (code) => data.labels[data.number.get(code)] || "";
     if (from) boxes[0].input.value = label(from);
     if (to) boxes[1].input.value = label(to);
     if (!from) boxes[0].input.value = label(of);
     if (from && to) await chain(from, to);
+    await draw(of);
+  }
+
+  async function draw(code) {
+    const data = await xref.graph(), label = data.labels[data.number.get(code)] || "";
     figure.hidden = false;
-    const fresh = element("div", { class: "canvas", tabindex: "0", role: "region", "aria-label": `Call graph of ${label(of)}` });
+    const fresh = element("div", { class: "canvas", tabindex: "0", role: "region", "aria-label": `Call graph of ${label}` });
     figure.querySelector(".canvas").replaceWith(fresh);
     const tools = figure.querySelector(".tools");
     if (tools) tools.remove();
-    await xref.live(figure, of);
+    await xref.live(figure, code);
+  }
+
+  // An empty page says little: the first example is drawn, where no megabytes must be fetched for it.
+  async function sample() {
+    const link = examples && examples.querySelector("a");
+    if (!link || !xref.isNear) {
+      figure.hidden = true;
+      return;
+    }
+    list.replaceChildren(element("p", { class: "note" }, "For example, the calls around ", link.cloneNode(true), ":"));
+    list.hidden = false;
+    await draw(new URLSearchParams(link.hash.slice(1)).get("of"));
   }
 
   const boxes = [picker("from", "From"), picker("to", "to")];
@@ -101,6 +119,10 @@
     location.hash = to ? `from=${from}&to=${to}` : `of=${from}`;
   });
   page.querySelector("noscript").replaceWith(form);
+  if (examples) {
+    examples.hidden = false;
+    examples.before(element("p", { class: "note" }, "To begin with:"));
+  }
   addEventListener("hashchange", show);
   show();
 })();

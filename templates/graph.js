@@ -24,6 +24,8 @@
     constructor(data, ran) {
       Object.assign(this, data);
       this.codes = data.codes.split(" ");
+      for (const set of ["away", "wide", "tests"]) this[set] = new Set(data[set]);
+      this.given = new Set(data.given.map(String));
       this.outlines = data.outlines.split(" ");
       this.labels = data.labels.split("\n");
       this.pages = data.pages.split(" ");
@@ -84,16 +86,20 @@
     }
 
     // The edges that leave (by = 1) or enter (-1) a node, best first, one for each neighbour.
-    around(node, by, allowed) {
+    around(node, by, allowed, focus) {
       const best = new Map();
       const take = (edge) => {
         const far = by > 0 ? this.to[edge] : this.from[edge];
         if (far === node || !allowed(this.ev[edge])) return;
         if (by > 0 && this.macro[edge] === "1") return;
+        // What says little: code that runs whatever it is given, and what lies outside the usual scope.
+        const caller = by > 0 ? node : far;
+        if (this.given.has(this.ev[edge]) && caller !== focus && this.wide.has(caller)) return;
+        if (this.away.has(this.file[far]) && !this.away.has(this.file[focus])) return;
         const crossing = this.lang[far] !== this.lang[node];
         const helper = by > 0 && !crossing && (this.quiet[far] === "1" || this.callers(far) > this.hub);
         if (helper || this.file[far] < 0) return;
-        const rank = [crossing ? 0 : 1, this.ran(edge) ? 0 : 1, this.evidence[this.ev[edge]][2], this.file[far] === this.file[node] ? 0 : 1, this.callers(far)];
+        const rank = [crossing ? 0 : 1, this.ran(edge) ? 0 : 1, by < 0 && this.wide.has(far) ? 1 : 0, this.tests.has(this.file[far]) ? 1 : 0, this.evidence[this.ev[edge]][2], this.file[far] === this.file[node] ? 0 : 1, this.callers(far)];
         const known = best.get(far);
         if (!known || less(rank, known.rank)) best.set(far, { far, edge, rank });
       };
@@ -161,7 +167,7 @@
           const next = [];
           for (const node of frontier) {
             const limit = this.limit(node, by);
-            const every = this.data.around(node, by, this.allowed).filter(({ far }) => !this.level.has(far));
+            const every = this.data.around(node, by, this.allowed, this.focus).filter(({ far }) => !this.level.has(far));
             for (const { far } of every.slice(0, limit)) {
               this.level.set(far, this.level.get(node) + by);
               next.push(far);
@@ -173,8 +179,8 @@
         }
       }
       for (const node of this.level.keys()) {
-        for (const { far, edge } of this.data.around(node, 1, this.allowed)) if (this.level.has(far)) this.edges.add(edge);
-        for (const { far, edge } of this.data.around(node, -1, this.allowed)) if (this.level.has(far)) this.edges.add(edge);
+        for (const { far, edge } of this.data.around(node, 1, this.allowed, this.focus)) if (this.level.has(far)) this.edges.add(edge);
+        for (const { far, edge } of this.data.around(node, -1, this.allowed, this.focus)) if (this.level.has(far)) this.edges.add(edge);
       }
       return this;
     }
@@ -263,6 +269,7 @@
   function draw(view, title) {
     const { data } = view, plan = layout(view);
     const svg = shape("svg", { class: "graph", role: "group", viewBox: `0 0 ${plan.width} ${plan.height}`, width: plan.width, height: plan.height, style: `min-width:${plan.width * 0.75}px` }, shape("title", {}, title));
+    const names = [];  // of files: above the edges, which would strike them through
     for (const level of plan.levels) {
       const groups = new Map();
       for (const box of plan.columns.get(level)) if (!box.more) groups.set(box.group, [...(groups.get(box.group) || []), box]);
@@ -270,8 +277,8 @@
         const left = Math.min(...inside.map((box) => box.x)) - 7, top = inside[0].y - TITLE;
         const wide = Math.max(...inside.map((box) => box.x + box.width)) + 7 - left;
         const words = path.split("/").slice(-2).join("/");
-        svg.append(shape("g", { class: "cluster" }, shape("rect", { x: left, y: top, width: wide, height: inside[inside.length - 1].y + HIGH + 6 - top }),
-          shape("text", { x: left + 7, y: top + 12 }, words.length * SMALL > wide ? `…${words.slice(-Math.floor(wide / SMALL) + 3)}` : words, shape("title", {}, path))));
+        svg.append(shape("g", { class: "cluster" }, shape("rect", { x: left, y: top, width: wide, height: inside[inside.length - 1].y + HIGH + 6 - top })));
+        names.push(shape("text", { class: "file", x: left + 7, y: top + 12 }, words.length * SMALL > wide ? `…${words.slice(-Math.floor(wide / SMALL) + 3)}` : words, shape("title", {}, path)));
       }
     }
     const order = new Map(plan.boxes.map((box, at) => [box, at]));
@@ -292,6 +299,7 @@
       if (edge >= 0) group.prepend(shape("title", {}, `${data.evidence[data.ev[edge]][1]}${data.via[edge] ? ` ${data.via[edge]}` : ""}, line ${data.line[edge]}${ran ? `, ran ×${ran}` : ""}`));
       svg.append(href ? shape("a", { href: xref.root + href }, group) : group);
     }
+    svg.append(...names);
     for (const box of plan.boxes) {
       const style = box.more ? "node t-more" : `node t-symbol l-${["cpp", "python", "cython"][data.lang[box.node]]}${box.node === view.focus ? " middle" : ""}`;
       const group = shape("g", { class: style }, shape("rect", { x: box.x, y: box.y + (box.more ? 7 : 0), width: box.width, height: box.more ? 22 : HIGH }),
@@ -456,7 +464,7 @@
     show(false);
     const kinds = new Set([...view.edges].map((edge) => data.evidence[data.ev[edge]][0]));
     const caption = figure.querySelector("figcaption");
-    caption.replaceChildren(...legends(data, kinds), " Helpers, operators and macro expansions are left out; “+N more” shows more.");
+    caption.replaceChildren(...legends(data, kinds), " Left out: helpers, operators, macro expansions, and code that runs whatever it is given. “+N more” shows more.");
     if (!figure.querySelector(".tools")) controls(figure);
     canvas.addEventListener("click", (event) => {
       const link = event.target.closest("[data-more]");
@@ -468,7 +476,9 @@
     });
   }
 
-  Object.assign(xref, { graph, live, graphControls: controls, legends, shape });
+  // Whether the site's files are at hand; elsewhere a reader asks for the graph, which is some megabytes.
+  const isNear = /^(file:|http:\/\/(127\.|localhost))/.test(location.href);
+  Object.assign(xref, { isNear, graph, live, graphControls: controls, legends, shape });
   document.querySelectorAll(".drawing").forEach((figure) => {
     const code = figure.dataset.live;
     if (!code) {
@@ -478,7 +488,7 @@
     const begin = () => live(figure, code).catch((error) => {
       figure.querySelector(".canvas").replaceChildren(element("p", { class: "none" }, `No drawing: ${error.message}.`));
     });
-    if (/^(file:|http:\/\/(127\.|localhost))/.test(location.href)) return void begin();
+    if (xref.isNear) return void begin();
     const button = element("button", { type: "button" }, "Draw the call graph");
     button.addEventListener("click", begin);
     figure.querySelector(".canvas").replaceChildren(button);

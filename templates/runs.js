@@ -28,7 +28,8 @@
       const quiet = !text && !asked.length;
       const found = quiet ? [] : keys.filter(([name, of, , state]) => (!registry.value || of === registry.value) && asked.every((letter) => state.includes(letter)) && (!text || (pattern ? pattern.test(name.toLowerCase()) : name.toLowerCase().includes(text))));
       list.replaceChildren(...found.slice(0, SHOWN).map(([name, of, url, state]) => element("li", {}, element("a", { class: "key", href: xref.root + url }, name), " ", element("span", { class: "kind" }, of), state.includes("d") ? element("span", { class: "status" }, " dangling") : state.includes("g") ? element("span", { class: "guard" }, " behind a guard") : "")));
-      status.textContent = quiet ? "" : `${number(found.length)} key${found.length === 1 ? "" : "s"}${found.length > SHOWN ? `, the first ${SHOWN} shown` : ""}`;
+      const whole = found.filter(([name]) => !name.endsWith("*")).length, prefixes = found.length - whole;
+      status.textContent = quiet ? "" : `${number(whole)} key${whole === 1 ? "" : "s"}${prefixes ? `, and ${number(prefixes)} prefix${prefixes === 1 ? "" : "es"} completed at run time` : ""}${found.length > SHOWN ? `, the first ${SHOWN} shown` : ""}`;
     }
     section.addEventListener("input", update);
     section.addEventListener("change", update);

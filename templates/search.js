@@ -108,6 +108,13 @@
     return best < FAR ? best : path.includes(low) ? 9 : FAR;
   }
 
+  // The same where the file itself is the answer: its folders count too.
+  function pathCost(path, low) {
+    const folders = path.split("/"), base = folders.pop();
+    const best = folders.reduce((least, folder) => Math.min(least, partCost(folder, low, 2, 4, 6)), path.includes(low) ? 9 : FAR);
+    return Math.min(best, partCost(base, low, 1, base[low.length] === "." ? 1 : 3, 5));
+  }
+
   function keyCost(key, low) {
     let best = key.includes(low) ? 7 : FAR;
     for (const part of key.split(/[.:]/)) best = Math.min(best, partCost(part, low, 1, 3, 7));
@@ -134,7 +141,8 @@
     return made;
   }
 
-  const NAMELESS = 6;  // no word is the name: all that stands in a class, or a file
+  // What it costs that some words, or all of them, stand around the name only: all that stands in a class, or a file.
+  const PARTLY = 3, NAMELESS = 9;
 
   // The symbols in which all words stand, the best first: [cost, name, which of the symbols of that name].
   function fitting(data, around, costs, inside) {
@@ -144,15 +152,17 @@
       for (let nth = 0; nth < around.counts[i]; nth++, row++) {
         const file = around.file[row], scope = around.scope[row], params = around.param[row];
         if (open && !open[params]) continue;
-        let sum = 0, named = false;
+        let sum = 0, named = 0;
         for (const cost of costs) {
           const name = cost.names[i];
           const least = Math.min(name, cost.scopes[scope], file < 0 ? FAR : cost.files[file], cost.params[params]);
           if (least === FAR) { sum = -1; break; }
-          named = named || name < FAR;
+          if (name < FAR) named++;
           sum += least;
         }
-        if (sum >= 0) found.push([sum + (named ? 0 : NAMELESS) + nth / 1000, i, nth]);
+        if (sum < 0) continue;
+        const made = data.names[i].startsWith("{") ? 2 : 0;  // a lambda, a static initialiser: named after something else
+        found.push([sum + made + (named === costs.length ? 0 : named ? PARTLY : NAMELESS), i, nth]);
       }
     }
     return found.sort((a, b) => a[0] - b[0] || data.names[a[1]].length - data.names[b[1]].length || a[1] - b[1] || a[2] - b[2]);
@@ -183,10 +193,11 @@
     const low = words.map((word) => word.toLowerCase());
     if (!inside) {
       for (const { i, sum } of whole(data.keys, low, (key, word) => Math.min(keyCost(key[0].toLowerCase(), word), key[1] === word ? 4 : FAR))) {
-        results.push({ rank: sum + 0.5, kind: `${data.keys[i][1]} key`, lang: "", before: "", hit: { name: data.keys[i][0], at: 0, length: 0 }, place: "", url: data.keys[i][2] });
+        results.push({ rank: sum + PARTLY + 0.5, kind: `${data.keys[i][1]} key`, lang: "", before: "", hit: { name: data.keys[i][0], at: 0, length: 0 }, place: "", url: data.keys[i][2] });
       }
-      for (const { i, sum } of whole(data.paths, low, fileCost)) {
-        results.push({ rank: sum + 0.4, kind: "file", lang: "", before: "", hit: { name: data.files[i][0], at: 0, length: 0 }, place: "", url: data.files[i][1] });
+      for (const { i, sum } of whole(data.paths, low, pathCost)) {
+        const path = data.paths[i], named = low.some((word) => path.includes(word, path.lastIndexOf("/") + 1));
+        results.push({ rank: sum + (named ? 0 : NAMELESS) + 0.4, kind: "file", lang: "", before: "", hit: { name: data.files[i][0], at: 0, length: 0 }, place: "", url: data.files[i][1] });
       }
     }
     results.sort((a, b) => a.rank - b.rank);
@@ -310,9 +321,12 @@
       all[active].scrollIntoView({ block: "nearest" });
     }
 
+    // A list box must have options: what only says something is none.
     function show(open) {
+      const some = options().length > 0;
       list.hidden = !open;
-      input.setAttribute("aria-expanded", String(open));
+      list.setAttribute("role", some ? "listbox" : "group");
+      input.setAttribute("aria-expanded", String(open && some));
     }
 
     function go(item) {
@@ -344,7 +358,7 @@
         if (mine !== asked) return;
         list.removeAttribute("aria-busy");
         choose(-1);
-        list.replaceChildren(xref.element("li", { class: "empty" }, `Search is not available: ${error.message}.`));
+        list.replaceChildren(xref.element("li", { class: "empty", role: "presentation" }, `Search is not available: ${error.message}.`));
         status.textContent = "Search is not available";
         return show(true);
       } finally {

@@ -134,6 +134,31 @@ const xref = {
     }
   }
 
+  // What an address names must be seen below the bars that stay: their height depends on the screen, and scripts fill in
+  // what stands above it. Until the reader moves.
+  function aim() {
+    const top = document.querySelector(".top");
+    let moved = false;
+    for (const kind of ["wheel", "touchmove", "keydown", "pointerdown"]) addEventListener(kind, () => { moved = true; }, { once: true, passive: true });
+    const named = () => {
+      try {
+        return location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+      } catch {
+        return null;  // no address of ours
+      }
+    };
+    function settle() {
+      document.documentElement.style.scrollPaddingTop = `${top.getBoundingClientRect().height + 14}px`;
+      const target = !moved && named();
+      if (!target || target.closest(".code")) return;
+      for (let folded = target.closest("details:not([open])"); folded; folded = folded.parentElement.closest("details:not([open])")) folded.open = true;
+      const at = target.getBoundingClientRect().top;
+      if (at < top.getBoundingClientRect().bottom || at > innerHeight - 60) target.scrollIntoView({ block: "start" });
+    }
+    new ResizeObserver(settle).observe(top);
+    new ResizeObserver(settle).observe(document.getElementById("main"));
+  }
+
   // A function that shares its page has its drawing on the graph's page.
   document.querySelectorAll("section.symbol[id]").forEach((section) => {
     if (!section.querySelector("[id$=-callers], [id$=-callees]")) return;
@@ -147,6 +172,7 @@ const xref = {
   document.querySelectorAll("main li i:not([class])").forEach(lineLinks);
   document.querySelectorAll("table.syms").forEach(symbolLines);
   keys();
+  aim();
   xref.use("search");
   xref.use("code");
   if (document.querySelector(".drawing")) xref.use("graph");

@@ -243,7 +243,7 @@ def add_run(db: Path) -> None:
         connection.executemany("INSERT INTO pass_run VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [
             (RUN, 0, 0, "Sequential", None, 0, 10_000_000, None),
             (RUN, 1, 1, "FuseTIR", id_of(CREATOR), 2_000_000, 5_000_000, 1),
-            (RUN, 2, 1, "<script>", None, 8_000_000, 1_000_000, 0),
+            (RUN, 2, 1, "<script>", id_of(LAMBDA), 8_000_000, 1_000_000, 0),
         ])  # fmt: skip
         connection.execute("INSERT INTO unmatched_event VALUES (?, 'ffi', 'nobody.knows', 2, 'no such key')", (RUN,))
     connection.close()

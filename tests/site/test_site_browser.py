@@ -274,11 +274,81 @@ def test_the_bar_says_where_you_are(open_page: Open) -> None:
     assert page.locator(".outline .here").inner_text().startswith("Inner")
 
 
+def test_the_bar_names_the_scope_of_the_line_that_was_asked_for(open_page: Open) -> None:
+    """Not that of the line at the upper edge, which is another function; the outline shows the symbol."""
+    page = open_page("source/src/relax/fuse_tir.cc.html#L12", viewport={"width": 1280, "height": 260})
+    page.wait_for_selector(".scopes a")
+    assert page.locator("#L8").is_visible(), "the function before it can be seen too"
+    assert page.locator(".scopes a").first.inner_text() == "FuseTIR"
+    here = page.locator(".outline .here").bounding_box()
+    frame = page.locator(".outline details").bounding_box()
+    assert here is not None
+    assert frame is not None
+    assert frame["y"] <= here["y"] <= frame["y"] + frame["height"] - here["height"]
+    page.evaluate("location.hash = '#L6'")
+    page.wait_for_function("document.querySelector('.scopes a').textContent === 'Inner'")
+    page.evaluate("document.querySelector('.outline').style.width = '5rem'")
+    item = page.locator(".outline li", has_text="lambda: pass")
+    item.hover()
+    assert "{lambda: pass} lambda" in (item.get_attribute("title") or ""), "what is cut can be read"
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("url", ["keys/ffi.html#k.gone.~3c~2fscript~3e", "keys/ffi.html#k.relax.transform.FuseTIR"])
+def test_what_an_address_names_is_lit_below_the_bars(open_page: Open, url: str, width: int) -> None:
+    """On a narrow screen the bar at the top is three rows high, and the filter above the keys is filled in later."""
+    page = open_page(url, viewport={"width": width, "height": 300})
+    page.wait_for_selector("[data-filter] input")
+    page.wait_for_timeout(200)
+    row, bar = page.locator("li:target").bounding_box(), page.locator(".top").bounding_box()
+    assert row is not None
+    assert bar is not None
+    assert bar["y"] + bar["height"] <= row["y"] < 300 - 20
+    colours = page.evaluate(
+        "() => [getComputedStyle(document.querySelector('li:target')).backgroundColor,"
+        " getComputedStyle(document.querySelector('main')).backgroundColor]"
+    )
+    assert colours[0] != colours[1]
+
+
+def test_a_name_breaks_between_its_parts(open_page: Open, site: Site) -> None:
+    """A title on a narrow screen read "Fus" and, below it, "eTIR"."""
+    page = open_page(site.address(site_case.WRAPPER), viewport={"width": 140, "height": 700})
+    lines = page.evaluate(
+        """() => { const rows = new Map(), title = document.querySelector('h1.name');
+        const walker = document.createTreeWalker(title, NodeFilter.SHOW_TEXT);
+        for (let node = walker.nextNode(); node; node = walker.nextNode())
+          for (let at = 0; at < node.data.length; at++) {
+            const part = new Range(); part.setStart(node, at); part.setEnd(node, at + 1);
+            const end = Math.round(part.getBoundingClientRect().bottom);
+            rows.set(end, (rows.get(end) || '') + node.data[at]); }
+        return [...rows.values()]; }"""
+    )
+    assert len(lines) > 1
+    assert all(line.endswith(".") for line in lines[:-1]), lines
+
+
+def test_a_wide_table_says_that_it_goes_on(open_page: Open) -> None:
+    """Columns are cut on a telephone: a shadow says that one can scroll there, and goes where one has."""
+    page = open_page("keys/index.html", viewport={"width": 360, "height": 740})
+    table = page.locator("table.list").first
+    assert table.evaluate("table => table.scrollWidth > table.clientWidth")
+    assert table.evaluate("table => getComputedStyle(table).backgroundAttachment") == "local, local, scroll, scroll"
+
+
+def test_the_buttons_of_a_drawing_stand_beside_it(open_page: Open, site: Site) -> None:
+    page = open_page(site.address(site_case.CREATOR), viewport={"width": 360, "height": 740})
+    tools, canvas = page.locator(".tools").bounding_box(), page.locator(".drawing .canvas").bounding_box()
+    assert tools is not None
+    assert canvas is not None
+    assert tools["y"] + tools["height"] <= canvas["y"]
+
+
 def test_runs_in_the_margin_can_be_switched(open_page: Open) -> None:
     page = open_page("source/python/tvm/relax/transform.py.html")
     page.wait_for_selector("span.hot")
-    assert page.locator("#L7").get_attribute("title") == f"×3 in run {site_case.RUN}"
-    assert "2 lines ran, up to ×3" in page.locator("p.facts").inner_text()
+    assert page.locator("#L7").get_attribute("title") == f"called or calling ×3 in run {site_case.RUN}"
+    assert "it was seen on 2 lines, up to ×3" in page.locator("p.facts").inner_text()
     page.select_option("#run", "")
     page.wait_for_selector("span.hot", state="detached")
     page.reload()
@@ -286,6 +356,17 @@ def test_runs_in_the_margin_can_be_switched(open_page: Open) -> None:
     assert page.locator("#run").input_value() == "", "the choice is kept"
     page.select_option("#run", site_case.RUN)
     page.wait_for_selector("span.hot")
+
+
+def test_a_pass_that_only_cpp_runs_is_in_the_margin(open_page: Open, site: Site, tmp_path: Path) -> None:
+    """No call of it is seen, but the run has it among its passes; and one line is not "lines"."""
+    page = open_page("source/src/relax/fuse_tir.cc.html")
+    page.wait_for_selector("#L12.hot")
+    assert "it was seen on 3 lines, up to ×5" in page.locator("p.facts").inner_text()
+    page = open_page("source/python/tvm/relax/pipeline.py.html")
+    page.wait_for_selector("span.hot")
+    page = open_page(site.address(site_case.LAMBDA))
+    assert "ran ×1" in page.locator("section.symbol", has_text="lambda: pass").first.inner_text()
 
 
 def test_a_drawing_by_keyboard_and_filter(open_page: Open, site: Site) -> None:
@@ -344,6 +425,16 @@ def test_a_drawing_made_in_the_browser_and_a_path(open_page: Open, site: Site) -
     assert "through a key relax.transform.FuseTIR → tvm::FuseTIR" in steps[2]
     assert "transform.py:7" in steps[2]
     assert "×3" in steps[2]
+
+
+def test_the_page_of_the_graph_begins_with_an_example(open_page: Open) -> None:
+    """An empty page with two boxes tells a newcomer nothing."""
+    page = open_page("graph.html")
+    page.wait_for_selector(".drawing svg.graph .middle")
+    assert "tvm.FuseTIR" in page.locator("#chain").inner_text()
+    page.locator("#examples a", has_text="to").last.click()
+    page.wait_for_selector(".chain li")
+    assert "relax.transform.FuseTIR" in page.locator(".chain").inner_text()
 
 
 def test_words_of_the_text_are_found_and_lit(open_page: Open) -> None:

@@ -80,6 +80,9 @@ def test_what_opens_over_a_page_is_accessible(open_page: Open, script: str, sche
     page.keyboard.type("fuse")
     page.wait_for_selector("#hits [role=option]")
     assert violations(page, script) == []
+    page.locator("#q").fill("nothing has all these")
+    page.wait_for_selector("#hits .empty >> text=all these words")
+    assert violations(page, script) == []
 
 
 @pytest.mark.parametrize("question", ["", "who calls FuseTIR"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import stat
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import site_case
@@ -12,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from site_case import Site
 
-from xref.model import XrefError, symbol_id
-from xref.site import drawable, layout, packing, urls
+from xref.model import Evidence, XrefError, symbol_id
+from xref.site import drawable, layout, packing, symbol_pages, urls
 from xref.site.assets import read_script_data
-from xref.site.callgraph import CallGraph
+from xref.site.callgraph import KINDS, CallGraph
 from xref.site.drawing import NODE_CAP, Arrow, Drawer, Drawing, Node, short_label
 from xref.site.links import Linker
 from xref.site.names import Name
@@ -59,11 +60,77 @@ def star(callers: int, callees: int) -> tuple[Drawing, int]:
     graph = CallGraph(sorted((caller, callee, 0, "", site, 1, 0) for caller, callee in ends))
     plan.__dict__.update(
         graph=graph, names=names, observed={}, callers=graph.caller_counts(), parameters={}, aliases={}, public={},
+        away=frozenset(), dispatchers=frozenset(),
         files=[type("F", (), {"path": files[0]})()], key_pages={}, root=Path(),
         packing=packing.Packing(address={number: f"s/{number}.html" for number in names}),
         place_at=lambda _file, line: f"source/a.cc.html#L{line}",
     )  # fmt: skip
     return Drawer(Linker(plan)).draw(0, "s/0.html"), callers + callees  # type: ignore[arg-type]
+
+
+def around_middle(
+    edges: list[tuple[int, int, Evidence]], files: list[str], away: frozenset[int] = frozenset()
+) -> Drawing:
+    """The drawing of function 0 among calls; function `n` stands in the file of that number, or the first."""
+    ends = {number for edge in edges for number in edge[:2]}
+    names = {
+        n: Name("cpp", "function", f"f{n}", f"ns::f{n}", n if n < len(files) else 0, n + 1, 0, None, True) for n in ends
+    }
+    graph = CallGraph(
+        sorted((one, other, KINDS.index(kind), "", 1 << 48 | 1 << 24, 1, 0) for one, other, kind in edges)
+    )
+    plan = SimpleNamespace(
+        graph=graph, names=names, observed={}, callers=graph.caller_counts(), parameters={}, aliases={}, public={},
+        files=[SimpleNamespace(path=path) for path in files], key_pages={}, root=Path(), away=away,
+        dispatchers={id_ for id_, count in graph.callee_counts().items() if count > drawable.HUB_CALLEES},
+        packing=packing.Packing(address={number: f"s/{number}.html" for number in names}),
+        place_at=lambda _file, line: f"source/a.cc.html#L{line}",
+    )  # fmt: skip
+    return Drawer(Linker(plan)).draw(0, "s/0.html")  # type: ignore[arg-type]
+
+
+def labels(drawing: Drawing) -> list[str]:
+    return [node.label for node in drawing.nodes.values() if node.kind == "symbol"][1:]
+
+
+def test_code_that_runs_whatever_it_is_given_says_nothing_about_it() -> None:
+    """The FFI's template that unpacks arguments may call 2,400 functions: it and its callers hid who calls this one."""
+    many = [(1, number, Evidence.VALUE) for number in range(100, 100 + drawable.HUB_CALLEES)]
+    calls = [(1, 0, Evidence.VALUE), (2, 1, Evidence.DIRECT), (3, 0, Evidence.DIRECT), (4, 3, Evidence.DIRECT)]
+    drawing = around_middle([*calls, *many], ["a.cc"])
+    assert labels(drawing) == ["ns::f3", "ns::f4"]
+    assert drawing.callers_out == 1
+    assert "1 caller not drawn: code that runs whatever it is given" in symbol_pages.note_of(drawing)
+    assert "ns::f1" in labels(around_middle(calls, ["a.cc"])), "one that runs few is shown"
+    own = [(0 if one == 1 else one, other, kind) for one, other, kind in many]
+    assert len(labels(around_middle(own, ["a.cc"]))) > 10, "its own drawing shows what it runs"
+
+
+def test_tests_come_after_what_they_test() -> None:
+    calls = [(1, 0, Evidence.DIRECT), (2, 0, Evidence.DIRECT), (3, 0, Evidence.DIRECT)]
+    files = ["src/a.cc", "tests/cpp/a_test.cc", "src/b.cc", "src/ffi/testing/x.cc"]
+    assert labels(around_middle(calls, files)) == ["ns::f2", "ns::f1", "ns::f3"]
+
+
+def test_code_outside_the_usual_scope_is_not_drawn_around_code_inside_it() -> None:
+    """With `xref index --also tests`, dozens of tests call what one asks about: callers as well as callees."""
+    calls = [(1, 0, Evidence.DIRECT), (2, 0, Evidence.DIRECT)]
+    drawing = around_middle(calls, ["src/a.cc", "tests/t.py", "src/b.cc"], frozenset({1}))
+    assert labels(drawing) == ["ns::f2"]
+    assert drawing.callers_out == 1
+    assert labels(around_middle(calls, ["tests/t.py", "tests/u.py", "src/b.cc"], frozenset({0, 1}))) == [
+        "ns::f2",
+        "ns::f1",
+    ]
+
+
+def test_the_name_of_a_file_stands_above_the_lines(site: Site) -> None:
+    """Lines ran through the names of the files, which could not be read then."""
+    page = site.page(site_case.CREATOR)
+    svg = page[page.index("<svg class=graph role=group") :]
+    assert (
+        svg.index("class=cluster") < svg.index('class="edge') < svg.index("<text class=file") < svg.index('class="node')
+    )
 
 
 @pytest.mark.parametrize(("callers", "callees"), [(0, 3), (5, 5), (200, 0), (0, 200), (200, 200), (30, 1)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from html import unescape
 from pathlib import Path
 
@@ -11,12 +12,14 @@ import site_case
 from site_case import Site
 
 from xref.model import FileFacts, Lang, Relation, Symbol
-from xref.site import source_pages, urls
+from xref.site import registry_pages, source_pages, urls
 from xref.site.build import build_site
 from xref.site.check import check_site
 from xref.site.ir_pages import ir_url
+from xref.site.keys import Key, Use, load_keys
 from xref.site.links import Linker
 from xref.site.plan import make_plan
+from xref.store import open_index
 
 
 def text_of(html: str) -> str:
@@ -190,6 +193,24 @@ def test_health_has_every_reason(site: Site) -> None:
         "gone.</script>",
     ):
         assert words in text, words
+
+
+def test_keys_are_counted_once(site: Site) -> None:
+    """The list of registries and each registry's page give one figure; prefixes completed at run time are no keys."""
+    with closing(open_index(site.db)) as db:
+        keys = load_keys(db)
+    use = Use("python", site_case.PIPELINE, 5, site_case.id_of(site_case.ZERO), "wildcard")
+    keys = sorted([*keys, Key("ffi", "many.*", uses=[use])], key=lambda key: (key.registry, key.name))
+    linker = Linker(site.plan)
+    made = {output.url: output.content() for output in registry_pages.pages(linker, keys, "tvm")}
+    for row in registry_pages.counts(keys):
+        cells = rf"<a href=../{row.href}>{row.registry}</a><td>[^<]*<td class=num>([\d,]+)"
+        listed = re.search(cells, made["keys/index.html"])
+        own = re.search(r"· ([\d,]+) keys?(, and 1 prefix completed at run time)?</p>", made[row.href])
+        assert listed
+        assert own
+        assert listed[1] == own[1] == str(row.keys)
+        assert bool(own[2]) == (row.registry == "ffi")
 
 
 def test_the_run(site: Site) -> None:

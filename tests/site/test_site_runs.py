@@ -9,6 +9,7 @@ import site_case
 
 from xref.model import Call, Evidence, FileFacts, Id, KeyDef, Lang, Symbol, symbol_id
 from xref.site import run_pages, urls
+from xref.site.assets import breakable, humps
 from xref.site.build import build_site
 from xref.site.links import Linker
 from xref.site.plan import make_plan
@@ -145,3 +146,8 @@ def test_a_function_that_another_made_has_the_key_of_that_one(tmp_path: Path) ->
     assert rows[0].key_href == rows[1].key_href != None  # noqa: E711
     build_site(db, tmp_path / "out", 1, lambda *_: None)
     assert "made by this" in (tmp_path / "out" / urls.run_url("r")).read_text()
+
+
+def test_names_break_before_their_humps() -> None:
+    assert str(humps("tirx.analysis.UndefinedVars<")) == "tirx.<wbr>analysis.<wbr>Undefined<wbr>Vars&lt;"
+    assert str(breakable("tvm::relax::ns.a<b>")) == "tvm::<wbr>relax::<wbr>ns.<wbr>a&lt;b&gt;"

@@ -57,6 +57,8 @@ def environment() -> jinja2.Environment:
     env.filters["language"] = language
     env.filters["duration"] = duration
     env.filters["prose"] = prose
+    env.filters["breakable"] = breakable
+    env.filters["humps"] = humps
     return env
 
 
@@ -66,12 +68,28 @@ def prose(text: str) -> Markup:
     return Markup().join(Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts))
 
 
+_SEPARATOR = re.compile(r"(?<=::)|(?<=\w\.)(?=\w)")
+
+
+def breakable(text: str) -> Markup:
+    """A qualified name that a narrow screen breaks between its parts, not within a word."""
+    return Markup("<wbr>").join(_SEPARATOR.split(text))
+
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[._])(?=\w)")
+
+
+def humps(text: str) -> Markup:
+    """A name that a narrow column breaks before a capital letter or after a separator, not anywhere."""
+    return Markup("<wbr>").join(_HUMP.split(text))
+
+
 def number(value: int) -> str:
     """12345 -> "12,345"."""
     return f"{value:,}"
 
 
-_PLURALS = {"entry": "entries", "class": "classes", "pass": "passes", "registry": "registries"}
+_PLURALS = {"entry": "entries", "class": "classes", "pass": "passes", "registry": "registries", "prefix": "prefixes"}
 
 
 def counted(value: int, noun: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from xref.model import Id
+from xref.model import Evidence, Id
 from xref.site.callgraph import CallGraph
 from xref.site.names import RUNNABLE, Name
 
@@ -16,8 +16,19 @@ DRAWN = 2000
 LEAST_EDGES = 2
 HUB_CALLERS = 250
 """A function with more callers is a helper (`Array::size`): drawings put it behind "+N more"."""
+HUB_CALLEES = 100
+"""A function with more callees that runs what it is given (`unpack_call`), or a template with as many candidates, says
+little about each of them: drawings leave it out, or show it last."""
+GIVEN = (Evidence.VALUE, Evidence.TEMPLATE)
+"""Calls of what a function was given, by its caller or as a template's argument."""
+_TESTS = frozenset(("test", "tests", "testing", "unittest"))
 _ENOUGH = 15
 """Beyond so many neighbours on a side a drawing does not become richer."""
+
+
+def in_tests(path: str) -> bool:
+    """Whether a file is for tests: drawings show its functions after the others."""
+    return not _TESTS.isdisjoint(path.split("/"))
 
 
 def choose(

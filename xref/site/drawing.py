@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from xref.model import Evidence, Id
 from xref.site.callgraph import Edge
-from xref.site.drawable import HUB_CALLERS
+from xref.site.drawable import GIVEN, HUB_CALLERS, in_tests
 from xref.site.facts import STRENGTH
 from xref.site.links import Linker
 
@@ -57,12 +57,14 @@ class Arrow:
 
 @dataclass(slots=True)
 class Drawing:
-    """Nodes in order of choice, the middle first; `clusters` are file paths by number; `left_out` counts neighbours."""
+    """Nodes in order of choice, the middle first; `clusters` are file paths by number; `left_out` counts callees that
+    are not drawn, `callers_out` callers."""
 
     nodes: dict[str, Node] = field(default_factory=dict)
     arrows: dict[tuple[str, str, str], Arrow] = field(default_factory=dict)
     clusters: list[str] = field(default_factory=list)
     left_out: int = 0
+    callers_out: int = 0
 
     def levels(self) -> dict[str, int]:
         """How far each node is from the middle: callers below zero, callees above, those that are both as callers."""
@@ -104,8 +106,8 @@ class Drawer:
         """The drawing around `middle`; `lists` is the address of its page, whose lists have what is left out."""
         drawing = Drawing()
         self.add(drawing, middle)
-        above = self._ranked(middle, "callers", {middle})
-        below = self._ranked(middle, "callees", {middle})
+        above = self._ranked(middle, "callers", {middle}, middle)
+        below = self._ranked(middle, "callees", {middle}, middle)
         room_above = max(_NEAR, 2 * _NEAR - len(below))
         room_below = max(_NEAR, 2 * _NEAR - len(above))
         near_above, near_below = above[:room_above], below[:room_below]
@@ -114,11 +116,16 @@ class Drawer:
         for side, every, chosen in (("callers", above, near_above), ("callees", below, near_below)):
             self._more(drawing, middle, side, len(every) - len(chosen), f"{lists}#{side}")
         drawing.left_out = self._quiet(middle)
+        drawing.callers_out = len({
+            edge.caller for edge in self._plan.graph.callers(middle)
+            if edge.caller != middle and edge.evidence != Evidence.NAME and self._linker.name(edge.caller).file >= 0
+            and not self._telling(edge, edge.caller, middle)
+        })  # fmt: skip
         for side, chosen in (("callers", near_above), ("callees", near_below)):
-            self._second(drawing, side, chosen)
+            self._second(drawing, side, chosen, middle)
         return drawing
 
-    def _second(self, drawing: Drawing, side: str, chosen: list[list[Edge]]) -> None:
+    def _second(self, drawing: Drawing, side: str, chosen: list[list[Edge]], middle: Id) -> None:
         """The neighbours' neighbours on the same side; many when there are few neighbours."""
         each = _FAR if len(chosen) > 2 else 2 * _NEAR
         shown = {edge.caller for edges in chosen for edge in edges} | {
@@ -126,7 +133,7 @@ class Drawer:
         }
         for edges in chosen:
             near = edges[0].caller if side == "callers" else edges[0].callee
-            further = self._ranked(near, side, shown)
+            further = self._ranked(near, side, shown, middle)
             taken = 0
             for more in further[:each]:
                 if drawing.full:
@@ -137,13 +144,13 @@ class Drawer:
             if taken and len(drawing.nodes) < NODE_CAP:
                 self._more(drawing, near, side, len(further) - taken, address or "")
 
-    def _ranked(self, of: Id, side: str, shown: set[Id]) -> list[list[Edge]]:
+    def _ranked(self, of: Id, side: str, shown: set[Id], middle: Id) -> list[list[Edge]]:
         """The neighbours worth drawing, best first, each with its edges."""
         graph = self._plan.graph
         found: dict[Id, list[Edge]] = {}
         for edge in graph.callers(of) if side == "callers" else graph.callees(of):
             far = edge.caller if side == "callers" else edge.callee
-            if far not in shown and self._telling(edge, far):
+            if far not in shown and self._telling(edge, far, middle):
                 found.setdefault(far, []).append(edge)
         own = self._linker.name(of)
 
@@ -155,6 +162,8 @@ class Drawer:
                 name.lang == own.lang,
                 not ran,
                 name.kind == "static_init",
+                side == "callers" and far in self._plan.dispatchers,
+                name.file >= 0 and in_tests(self._plan.files[name.file].path),
                 min(STRENGTH.get(edge.evidence, 99) for edge in edges),
                 name.file != own.file,
                 self._plan.callers.get(far, 0),
@@ -163,11 +172,15 @@ class Drawer:
 
         return [edges for _, edges in sorted(found.items(), key=rank)]
 
-    def _telling(self, edge: Edge, far: Id) -> bool:
-        """Whether an edge says something about this function rather than about helpers."""
+    def _telling(self, edge: Edge, far: Id, middle: Id) -> bool:
+        """Whether an edge says something about its ends rather than about helpers, or code outside the usual scope."""
         if edge.evidence == Evidence.NAME or edge.caller == edge.callee:
             return False
         name = self._linker.name(far)
+        if name.file in self._plan.away and self._linker.name(middle).file not in self._plan.away:
+            return False
+        if edge.evidence in GIVEN and edge.caller in self._plan.dispatchers and edge.caller != middle:
+            return False
         if name.file < 0 or (edge.in_macro and far == edge.callee):
             return False
         if edge.evidence in ALWAYS_DRAWN:
@@ -184,7 +197,7 @@ class Drawer:
         """How many callees of the middle are not drawn because they are helpers."""
         return len({
             edge.callee for edge in self._plan.graph.callees(middle)
-            if edge.callee != middle and edge.evidence != Evidence.NAME and not self._telling(edge, edge.callee)
+            if edge.callee != middle and edge.evidence != Evidence.NAME and not self._telling(edge, edge.callee, middle)
         })  # fmt: skip
 
     def add(self, drawing: Drawing, id_: Id) -> str:

@@ -46,7 +46,10 @@ class Place(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """What a run saw of a symbol: called `times` times in `total_ns` nanoseconds (None: not measured)."""
+    """What a run saw of a symbol: called `times` times in `total_ns` nanoseconds (None: not measured).
+
+    `kind`: of the calls, or `pass` where the symbol is a pass that ran.
+    """
 
     run: str
     kind: str
@@ -129,6 +132,11 @@ def gather(db: sqlite3.Connection, ids: Collection[Id], *, runs: bool) -> dict[I
         for id_, *rest in rows(
             "SELECT callee_id, run_id, kind, sum(count), sum(total_ns) FROM observed_calls WHERE callee_id IN {ids}"
             " GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+        ):
+            facts[id_].ran.append(Ran._make(rest))
+        for id_, *rest in rows(
+            "SELECT symbol_id, run_id, 'pass', count(*), sum(duration_ns) FROM passes_run WHERE symbol_id IN {ids}"
+            " GROUP BY 1, 2 ORDER BY 1, 2"
         ):
             facts[id_].ran.append(Ran._make(rest))
     return facts

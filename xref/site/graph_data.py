@@ -15,7 +15,7 @@ from xref.site import urls
 from xref.site.assets import script_data
 from xref.site.callgraph import KINDS
 from xref.site.calls import EVIDENCE_WORDS
-from xref.site.drawable import HUB_CALLERS
+from xref.site.drawable import GIVEN, HUB_CALLERS, in_tests
 from xref.site.facts import STRENGTH
 from xref.site.names import LOCAL_KINDS
 from xref.site.outputs import Output
@@ -24,7 +24,48 @@ from xref.site.plan import SitePlan
 EDGES, RAN = "graph/edges.js", "graph/ran.js"
 _DIGIT = bytes((ord("0") + number) % 256 for number in range(256))
 """A byte as the character with that number after "0"."""
+HOPS = 6
+"""Calls of an example's chain at most: enough to see keys and dispatch, few enough to be read."""
 _LANGS = ("cpp", "python", "cython")
+
+
+def examples(plan: SitePlan) -> list[tuple[Id, Id]]:
+    """Functions to begin with, each with one that a chain of calls leads to: where the walks begin, and how far their
+    calls reach; without walks, what a key joins in two languages."""
+    chosen: list[tuple[Id, Id]] = []
+    for walk in plan.walks:
+        steps = [step.symbol for step in walk.steps if step.symbol in plan.packing.address]
+        reached = _reached(plan, steps[0], set(steps[1:])) if steps else {}
+        far = [step for step in steps if step in reached]
+        if far:
+            chosen.append((steps[0], max(far, key=lambda step: reached[step])))
+    if not chosen:
+        pairs = sorted(
+            (-sum(plan.observed.get((edge.caller, edge.callee), {}).values()), -plan.callers.get(edge.caller, 0),
+             plan.names[edge.caller].qualname, edge.caller, edge.callee)
+            for id_ in plan.drawn for edge in plan.graph.callees(id_)
+            if edge.evidence == Evidence.REGISTRY and edge.callee in plan.packing.address
+        )  # fmt: skip
+        chosen = [pair[3:] for pair in pairs[:1]]
+    return chosen
+
+
+def _reached(plan: SitePlan, start: Id, goals: set[Id]) -> dict[Id, int]:
+    """How many calls lead to each of `goals`, where as many do as the page looks for."""
+    found: dict[Id, int] = {}
+    seen, frontier = {start}, [start]
+    for hops in range(1, HOPS + 1):
+        further = []
+        for id_ in frontier:
+            for edge in plan.graph.callees(id_):
+                if edge.callee not in seen and edge.evidence != Evidence.NAME:
+                    seen.add(edge.callee)
+                    further.append(edge.callee)
+        found |= {id_: hops for id_ in further if id_ in goals}
+        frontier = further
+        if len(found) == len(goals) or not frontier:
+            break
+    return found
 
 
 def graph_files(plan: SitePlan) -> Iterator[Output]:
@@ -54,7 +95,11 @@ def graph_files(plan: SitePlan) -> Iterator[Output]:
         "kind": [kinds.index(plan.names[id_].kind) for id_ in nodes],
         "lang": "".join(str(_LANGS.index(plan.names[id_].lang)) for id_ in nodes),
         "file": [plan.names[id_].file for id_ in nodes],
-        "quiet": "".join("1" if _is_quiet(plan, id_) else "0" for id_ in nodes),
+        "away": sorted(plan.away),
+        "wide": [number[id_] for id_ in sorted(plan.dispatchers) if id_ in number],
+        "tests": [at for at, file in enumerate(plan.files) if in_tests(file.path)],
+        "given": [KINDS.index(kind) for kind in GIVEN],
+        "quiet": "".join("1" if plan.names[id_].is_quiet else "0" for id_ in nodes),
         "files": [file.path if urls.source_url(file.path) == f"source/{file.path}.html"
                   else [file.path, urls.source_url(file.path)] for file in plan.files],
         "outlines": " ".join(urls.outline_url(file.path)[2:].removesuffix(".html") for file in plan.files),
@@ -68,11 +113,6 @@ def graph_files(plan: SitePlan) -> Iterator[Output]:
         "via": {at: via for at, via in enumerate(compress(edges.via, good)) if via},
     }))  # fmt: skip
     yield Output(RAN, script_data(RAN, _ran(plan, number)))
-
-
-def _is_quiet(plan: SitePlan, id_: Id) -> bool:
-    """Whether a drawing leaves the symbol out at first: what is mostly implicit, and code outside the usual scope."""
-    return plan.names[id_].is_quiet or plan.names[id_].file in plan.away
 
 
 def _page_of(plan: SitePlan, id_: Id) -> str:

@@ -67,6 +67,11 @@ class Key:
         return "k." + urls.safe_segment(self.name)
 
     @property
+    def prefix(self) -> bool:
+        """Whether this is the beginning of keys that are put together at run time, not a key."""
+        return self.name.endswith("*")
+
+    @property
     def trouble(self) -> str:
         """ "dangling", "optional" or "" : nothing in the tree registers a key that is used."""
         if self.definitions:

@@ -172,24 +172,30 @@ class _Svg:
             f' style="min-width:{_short(width * _LEAST_SCALE)}px"><title id=graph-title>{escape(title)}</title>'
         )
         parts = [opening]
+        labels: list[str] = []
         for cluster, (path, _) in enumerate(_groups(self._drawing, self._levels)):
             if f"cluster_{cluster}" in objects:
-                parts.append(self._cluster(objects[f"cluster_{cluster}"], path))
+                frame, label = self._cluster(objects[f"cluster_{cluster}"], path)
+                parts.append(frame)
+                labels.append(label)
         arrows = list(self._drawing.arrows.values())
         order = {key: at for at, key in enumerate(self._drawing.nodes)}
         parts += [self._arrow(thing, arrows[int(thing["id"][1:])], order) for thing in self._layout.get("edges", ())]
+        parts += labels  # above the edges, which would strike them through
         for position, node in enumerate(self._drawing.nodes.values()):
             parts.append(self._node(objects[f"n{position}"], node, middle=position == 0))
         parts.append("</svg>")
         return Markup("".join(parts))  # noqa: S704
 
-    def _cluster(self, thing: dict[str, Any], path: str) -> str:
+    def _cluster(self, thing: dict[str, Any], path: str) -> tuple[str, str]:
+        """The frame around a file's boxes, and its label."""
         left, bottom, right, top = map(float, thing["bb"].split(","))
-        return (
+        frame = (
             f"<g class=cluster><rect x={self._x(left)} y={self._y(top)} width={_short(right - left)}"
-            f" height={_short(top - bottom)} /><text x={self._x(left + 7)} y={self._y(top - 14)}>"
-            f"{escape(_cluster_label(path))}<title>{escape(path)}</title></text></g>"
+            f" height={_short(top - bottom)} /></g>"
         )
+        place = f"x={self._x(left + 7)} y={self._y(top - 14)}"
+        return frame, f"<text class=file {place}>{escape(_cluster_label(path))}<title>{escape(path)}</title></text>"
 
     def _node(self, thing: dict[str, Any], node: Node, *, middle: bool) -> str:
         x, y = map(float, thing["pos"].split(","))

@@ -58,6 +58,8 @@ class SitePlan:
     runs: list[Run]
     packing: Packing
     drawn: frozenset[Id]
+    dispatchers: frozenset[Id]
+    """Functions with more callees than `drawable.HUB_CALLEES`."""
     callers: dict[Id, int]
     refs: dict[Id, int]
     parameters: dict[Id, str]
@@ -200,9 +202,10 @@ def make_plan(
         packing = pack(
             shown, aliases, lambda position: urls.outline_url(files[position].path), drawn | keyed, edges, refs
         )
+        dispatchers = frozenset(id_ for id_, count in callees.items() if count > drawable.HUB_CALLEES)
         return SitePlan(
             db_path.absolute(), root, meta, files, names, aliases, graph, observed, _runs(db), packing, drawn,
-            callers, refs, parameters, key_pages, walks, key_states,
+            dispatchers, callers, refs, parameters, key_pages, walks, key_states,
         )  # fmt: skip
 
 

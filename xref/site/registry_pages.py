@@ -21,7 +21,10 @@ class KeyRow(NamedTuple):
 
 
 class RegistryCount(NamedTuple):
-    """A registry in numbers: keys, registrations by side, keys used by side, keys that dangle."""
+    """A registry in numbers: keys, registrations by side, keys used by side, keys that dangle.
+
+    A prefix that is completed at run time is no key: it is listed, and counted nowhere.
+    """
 
     registry: str
     words: str
@@ -38,7 +41,7 @@ def counts(keys: Sequence[Key]) -> list[RegistryCount]:
     """Each registry in numbers."""
     result = []
     for registry, found in registries(keys):
-        named = [key for key in found if not key.name.endswith("*")]
+        named = [key for key in found if not key.prefix]
         result.append(RegistryCount(
             registry, registry_words(registry), urls.registry_url(registry), len(named),
             sum(any(at.side == "cpp" for at in key.definitions) for key in named),
@@ -82,7 +85,8 @@ def pages(linker: Linker, keys: Sequence[Key], site: str) -> Iterator[Output]:
             yield page(
                 url, "registry.html.j2", title=f"{registry} keys" + (f", page {number}" if number > 1 else ""),
                 site=site, root=urls.root_of(url), registry=registry, words=registry_words(registry),
-                rows=[key_row(linker, key) for key in part], total=len(found), number=number,
+                rows=[key_row(linker, key) for key in part], number=number,
+                total=sum(not key.prefix for key in found), prefixes=sum(key.prefix for key in found),
                 pages=[(at, urls.registry_url(registry, at), found[(at - 1) * KEYS_PER_PAGE].name)
                        for at in range(1, last + 1)],
             )  # fmt: skip

@@ -205,12 +205,17 @@ def tensors(db: sqlite3.Connection, linker: Linker, run: str) -> list[TensorRow]
 
 
 def heat(db: sqlite3.Connection, run: str) -> dict[str, list[int]]:
-    """Path -> line, count, line, count, ...: how often a run called what is defined there, or called from there."""
+    """Path -> line, count, line, count, ...: how often a run called what is defined there, or called from there.
+
+    A pass that ran counts at its definition: C++ runs it, so no call of it may have been seen.
+    """
     counts: dict[str, dict[int, int]] = {}
     rows = db.execute(
         "SELECT path, line, sum(count) FROM observed_calls WHERE run_id = ?1 AND path IS NOT NULL AND line > 0"
         " GROUP BY 1, 2 UNION ALL SELECT s.path, s.line, sum(o.count) FROM observed_calls o"
-        " JOIN symbols s ON s.id = o.callee_id WHERE o.run_id = ?1 AND s.path IS NOT NULL AND s.line > 0 GROUP BY 1, 2",
+        " JOIN symbols s ON s.id = o.callee_id WHERE o.run_id = ?1 AND s.path IS NOT NULL AND s.line > 0 GROUP BY 1, 2"
+        " UNION ALL SELECT s.path, s.line, count(*) FROM passes_run p JOIN symbols s ON s.id = p.symbol_id"
+        " WHERE p.run_id = ?1 AND s.path IS NOT NULL AND s.line > 0 GROUP BY 1, 2",
         (run,),
     )
     for path, line, count in rows:
@@ -226,7 +231,9 @@ def pages(db: sqlite3.Connection, linker: Linker, site: str) -> Iterator[Output]
     passes = dict(db.execute("SELECT run_id, count(*) FROM passes_run GROUP BY run_id"))
     calls = dict(db.execute("SELECT run_id, sum(count) FROM observed_calls GROUP BY run_id"))
     rows = [(run, urls.run_url(run.id), passes.get(run.id, 0), calls.get(run.id, 0)) for run in runs]
-    yield data(RUNS, [[run.id, _title(run), urls.heat_url(run.id), urls.calls_url(run.id)] for run in runs])
+    native = {run for (run,) in db.execute("SELECT DISTINCT run_id FROM observed_calls WHERE kind = 'native'")}
+    yield data(RUNS, [[run.id, _title(run), urls.heat_url(run.id), urls.calls_url(run.id), int(run.id in native)]
+                      for run in runs])  # fmt: skip
     yield page(index, "runs.html.j2", title="Runs", site=site, root=urls.root_of(index), runs=rows)
     compare = "runs/compare.html"
     yield page(compare, "compare.html.j2", title="Compare two runs", site=site, root=urls.root_of(compare))

@@ -169,7 +169,7 @@ class SymbolPages:
                 self.drawn += 1
                 root = urls.root_of(urls.symbol_url(self._plan.packing.code[id_]))
                 html = Markup(with_root(svg, root))  # noqa: S704 - escaped in layout
-                found[id_] = Drawn(html, _note(drawing), _legend(drawing), drawing)
+                found[id_] = Drawn(html, note_of(drawing), _legend(drawing), drawing)
             else:
                 found[id_] = Drawn(Markup(), f"No drawing: {svg}.", [], drawing)
         return found
@@ -310,10 +310,16 @@ def far_mark(drawing: Drawing | None, crossings: Sequence[Crossing]) -> str:
     return digest((drawing, crossings)) if drawing is not None or crossings else ""
 
 
-def _note(drawing: Drawing) -> str:
-    if not drawing.left_out:
-        return ""
-    return f"{counted(drawing.left_out, 'callee')} not drawn: helpers, operators, constructors, macro expansions."
+def note_of(drawing: Drawing) -> str:
+    """What a drawing leaves out, in words."""
+    parts = []
+    if drawing.callers_out:
+        words = "code that runs whatever it is given, or outside the usual scope"
+        parts.append(f"{counted(drawing.callers_out, 'caller')} not drawn: {words}.")
+    if drawing.left_out:
+        words = "helpers, operators, constructors, macro expansions"
+        parts.append(f"{counted(drawing.left_out, 'callee')} not drawn: {words}.")
+    return " ".join(parts)
 
 
 def _legend(drawing: Drawing) -> list[tuple[str, str]]:

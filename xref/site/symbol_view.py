@@ -139,8 +139,9 @@ class SymbolView:
 
     @property
     def ran_total(self) -> int:
-        """Calls of it over all runs."""
-        return sum(ran.times for ran, _ in self.ran)
+        """Calls of it over all runs; of a pass that nothing else called, how often it ran."""
+        calls = sum(ran.times for ran, _ in self.ran if ran.kind != "pass")
+        return calls or sum(ran.times for ran, _ in self.ran)
 
     @property
     def callee_total(self) -> int:

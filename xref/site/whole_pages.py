@@ -12,6 +12,7 @@ from xref.model import Evidence, Status
 from xref.site import folders, registry_pages, run_pages, urls
 from xref.site.boundary import boundary
 from xref.site.calls import EVIDENCE_WORDS
+from xref.site.graph_data import examples
 from xref.site.keys import Key, load_keys
 from xref.site.links import Line, Linker
 from xref.site.outputs import Output, page
@@ -65,13 +66,18 @@ class Health(NamedTuple):
 
 def whole_pages(db: sqlite3.Connection, linker: Linker) -> Iterator[Output]:
     """The overview, the index's health, the folders, and the pages that the browser fills."""
-    site = linker.plan.title()
+    plan = linker.plan
+    site = plan.title()
     keys = load_keys(db)
     tree = folders.Folders(linker.plan)
     health = examine(db, linker, keys)
     yield _overview(db, linker, keys, tree, health, site)
     yield page("health.html", "health.html.j2", title="Health", site=site, root="", health=health)
-    yield page("graph.html", "graph.html.j2", title="Call graph", site=site, root="")
+    yield page(
+        "graph.html", "graph.html.j2", title="Call graph", site=site, root="",
+        examples=[(linker.label(one), plan.packing.code[one], linker.label(other), plan.packing.code[other])
+                  for one, other in examples(plan)],
+    )  # fmt: skip
     yield page("text.html", "text.html.j2", title="Words in the text", site=site, root="")
     yield from tree.pages(site)
 

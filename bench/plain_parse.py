@@ -57,6 +57,7 @@ _RECOVERY = "a header is missing: with the common headers read first, clang reco
 _UNSEEN = "in dependent code: operators of common headers that the unit does not include are candidates too"
 _MAKERS = (" by a class", " by a struct", " by a constructor")
 _INVENTED = ("__range", "__begin", "__end")
+_OF_A_LOOP = ("begin", "end", "operator!=", "operator==", "operator++")
 
 
 class Use(NamedTuple):
@@ -270,10 +271,10 @@ def _why_index_only(use: Use, word: str, plain: Uses, what: str, lacking: bool) 
         return "what constructing an object runs: its fields and bases, by no call expression"
     if use.name == "(anonymous)":
         return "the union without a name that a member is found through: libclang has no name for it"
-    if use.name in ("begin", "end") and any(
+    if use.name in _OF_A_LOOP and any(
         (o.line, o.col) == use[:2] for o in plain.references if o.name.startswith(_INVENTED)
     ):
-        return "a range-for's call of begin()"
+        return "what a range-for runs: begin(), end(), the comparison and the step, which libclang does not show"
     if what == "references" and word.startswith("call of") and use in plain.calls:
         return "an implicit construction, conversion or operator is a reference too"
     if what == "calls" and word.startswith("direct") and use in plain.references:

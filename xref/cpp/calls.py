@@ -5,20 +5,24 @@ from __future__ import annotations
 from xref.cpp import kinds
 from xref.cpp.bindings import CALLABLES
 from xref.cpp.clang import CONTINUE, RECURSE, CXCursor, children, text, unwrapped
-from xref.cpp.dependent import DependentCalls, few
+from xref.cpp.dependent import few
+from xref.cpp.loops import INVENTED, Loops
 from xref.cpp.makers import constructed
 from xref.cpp.names import Declaration
-from xref.cpp.walk import OpenCall
+from xref.cpp.walk import Inputs, OpenCall
 from xref.model import CALL_OPERATOR, Call, Evidence, FileFacts, Role
 
 _ROLES = {kinds.MEMBER_REF: Role.WRITE, kinds.VARIABLE_REF: Role.READ, kinds.NAMESPACE_REF: Role.READ}
 """Of references that are no expressions: a constructor's `x_(..)`, a capture; the rest name types."""
-_INVENTED = ("__range", "__begin", "__end")
-"""Variables that the compiler makes of a range-for: nobody wrote them."""
 
 
-class Calls(DependentCalls):
+class Calls(Loops):
     """Handlers of reference and expression cursors."""
+
+    def __init__(self, inputs: Inputs) -> None:
+        super().__init__(inputs)
+        self._looked_into: set[int] = set()
+        """The iterators of range-for loops whose initialisers have been walked, by libclang's address of each."""
 
     def _reference(self, cursor: CXCursor, _parent: CXCursor) -> int:
         target = self.declarations.of(self.library.clang_getCursorReferenced(cursor))
@@ -53,8 +57,10 @@ class Calls(DependentCalls):
         target = self.declarations.of(referenced)
         if target is None or not target.name:
             return RECURSE
-        if target.linkage == "none" and target.name.startswith(_INVENTED):
-            self.descend(referenced)  # its initialiser calls begin(); libclang shows no call of end()
+        if target.linkage == "none" and target.name.startswith(INVENTED):
+            if not target.name.startswith(INVENTED[0]) and referenced.decl not in self._looked_into:
+                self._looked_into.add(referenced.decl)
+                self.descend(referenced)  # its initialiser calls begin() or end(), on the range, which is shown itself
             return CONTINUE
         file, line, col = self.position(cursor)
         facts = self.facts.get(file)

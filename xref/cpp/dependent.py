@@ -18,6 +18,7 @@ from xref.model import CALL_OPERATOR, Call, Dependent, Evidence, FileFacts, Unre
 MAX_CANDIDATES = 40
 """An overload set with more candidates in the tree than this is a row in `unresolved`, not forty edges. Others do not
 count: how many std::swap there are (44 on TVM main) is up to the headers that stand in front."""
+NOT_COMPILED = "in code that did not compile: a header or a type is missing"
 _QUALIFIERS = frozenset({kinds.NAMESPACE_REF, kinds.TYPE_REF, kinds.TEMPLATE_REF})
 _LAST_NAME = re.compile(r"([A-Za-z_]\w*)\s*$")
 _INVOCATION = re.compile(r"\s*[A-Za-z_]\w*\s*(?:\(.*)?", re.DOTALL)
@@ -85,7 +86,7 @@ class DependentCalls(Holders):
                 return
             reason = "dependent on a template parameter"
         elif self.library.clang_getCursorType(cursor).kind in kinds.UNKNOWN_TYPES:
-            reason = "in code that did not compile: a header or a type is missing"
+            reason = NOT_COMPILED
         else:
             if self.note_through(cursor, facts, call.line, call.col, self.written(cursor)):
                 return

@@ -40,6 +40,7 @@ class Visitor(Declares, Calls, DependentCalls, Macros):
             kinds.UNEXPOSED_DECL: self._unexposed,
             kinds.LAMBDA_EXPR: self._lambda,
             kinds.RETURN_STATEMENT: self._return,
+            kinds.RANGE_FOR: self._range_for,
             kinds.BASE_SPECIFIER: self._base,
             kinds.VARIABLE_REF: self._capture,
             kinds.OVERLOADED_REF: self._overloaded,

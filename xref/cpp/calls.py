@@ -5,12 +5,12 @@ from __future__ import annotations
 from xref.cpp import kinds
 from xref.cpp.bindings import CALLABLES
 from xref.cpp.clang import CONTINUE, RECURSE, CXCursor, children, text, unwrapped
-from xref.cpp.dependent import few
+from xref.cpp.dependent import NOT_COMPILED, few
 from xref.cpp.loops import INVENTED, Loops
 from xref.cpp.makers import constructed
 from xref.cpp.names import Declaration
 from xref.cpp.walk import Inputs, OpenCall
-from xref.model import CALL_OPERATOR, Call, Evidence, FileFacts, Role
+from xref.model import CALL_OPERATOR, Call, Evidence, FileFacts, Role, Unresolved
 
 _ROLES = {kinds.MEMBER_REF: Role.WRITE, kinds.VARIABLE_REF: Role.READ, kinds.NAMESPACE_REF: Role.READ}
 """Of references that are no expressions: a constructor's `x_(..)`, a capture; the rest name types."""
@@ -112,6 +112,8 @@ class Calls(Loops):
                 candidate.first_parameter = self._first_parameter(declared)
                 candidates.append(candidate)
                 cursors.append(declared)
+        if not self.library.clang_getNumOverloadedDecls(cursor) and not is_callee:
+            self._undeclared(cursor, facts, line, col)
         in_text = not is_callee and bool(candidates) and self.is_called_in_text(cursor, candidates[0].name)
         for candidate in few(candidates):
             self.mention(candidate, facts)
@@ -119,12 +121,20 @@ class Calls(Loops):
             role = Role.CALL if is_callee or in_text else Role.ADDRESS if is_value else Role.READ
             self.add_ref(facts, candidate.id, line, col, role)
             if (is_value or in_text) and self.scope is not None:
-                evidence = Evidence.VALUE if is_value else Evidence.TEMPLATE
+                evidence = Evidence.VALUE if is_value else self.evidence_of(candidates)
                 facts.calls.append(Call(self.scope.id, candidate.id, evidence, line, col))
                 self.note_arguments(parent, cursor, candidate, cursors[candidates.index(candidate)], facts, line, col)
         if is_callee and call is not None:
+            call.name = text(self.library.clang_getCursorSpelling(cursor))
             call.file, call.line, call.col, call.candidates, call.declared = file, line, col, candidates, cursors
         return RECURSE
+
+    def _undeclared(self, name: CXCursor, facts: FileFacts, line: int, col: int) -> None:
+        """The call of a name that nothing declares: clang keeps the name, as an empty overload set, and the arguments,
+        outside templates no call expression."""
+        self.call_expressions += 1
+        called = text(self.library.clang_getCursorSpelling(name))
+        facts.unresolved.append(Unresolved(line, col, self.within(), self.written_call(name, called), NOT_COMPILED))
 
     def _call(self, cursor: CXCursor, _parent: CXCursor) -> int:
         self.call_expressions += 1

@@ -70,8 +70,9 @@ class DependentCalls(Holders):
         are_few = len(few(call.candidates)) == len(call.candidates)
         if call.candidates and scope is not None and are_few:
             fitting = self._that_take(cursor, call.candidates)
+            evidence = self.evidence_of(fitting)
             for candidate in fitting:
-                facts.calls.append(Call(scope.id, candidate.id, Evidence.TEMPLATE, call.line, call.col))
+                facts.calls.append(Call(scope.id, candidate.id, evidence, call.line, call.col))
             named = [(c, declared) for c, declared in zip(call.candidates, call.declared, strict=True) if c in fitting]
             self.note_candidates(cursor, named, facts, call.line, call.col)
             return
@@ -93,8 +94,18 @@ class DependentCalls(Holders):
             reason = "through an expression that yields a function"
         self._note(cursor, call, facts, reason)
 
+    def evidence_of(self, candidates: list[Declaration]) -> Evidence:
+        """Why these may be called, of which clang has chosen none: in a template what it is given decides; elsewhere an
+        argument did not compile, so that the name tells, and of several functions of one name none is sure."""
+        if self.in_template():
+            return Evidence.TEMPLATE
+        return Evidence.DIRECT if len(candidates) == 1 else Evidence.NAME
+
     def _note(self, cursor: CXCursor, call: OpenCall, facts: FileFacts, reason: str) -> None:
-        facts.unresolved.append(Unresolved(call.line, call.col, self.within(), self.written(cursor), reason))
+        written = self.written(cursor)
+        if call.name not in written:  # a macro makes the call
+            written = f"{call.name}(..)"
+        facts.unresolved.append(Unresolved(call.line, call.col, self.within(), written, reason))
 
     def written(self, cursor: CXCursor) -> str:
         """A call's text, or at least its name."""

@@ -17,11 +17,13 @@ PUNCTUATION, KEYWORD, IDENTIFIER, LITERAL, COMMENT = range(5)
 
 
 class Token(NamedTuple):
-    """A token: its CXTokenKind, how it is written, and its line."""
+    """A token: its CXTokenKind, how it is written, its line, column and byte offset (0 for what a macro makes)."""
 
     kind: int
     text: str
     line: int
+    col: int = 0
+    offset: int = 0
 
 
 def statement_tokens(cursor: CXCursor, limit: int = 4000) -> list[Token]:
@@ -84,8 +86,8 @@ def _tokens_of(unit: Any, handle: Any, offset: int, limit: int) -> list[Token]:
     for i in range(count.value):
         kind = library.clang_getTokenKind(found[i])
         if kind != COMMENT:
-            line = file_location(library.clang_getTokenLocation(unit, found[i]))[1]
-            result.append(Token(kind, text(library.clang_getTokenSpelling(unit, found[i])), line))
+            _, line, col, at = file_location(library.clang_getTokenLocation(unit, found[i]))
+            result.append(Token(kind, text(library.clang_getTokenSpelling(unit, found[i])), line, col, at))
     library.clang_disposeTokens(unit, found, count)
     return result
 

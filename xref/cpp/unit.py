@@ -25,6 +25,7 @@ from xref.cpp.clang import (
     TranslationUnit,
 )
 from xref.cpp.conditionals import Conditionals
+from xref.cpp.lost import note_lost_calls
 from xref.cpp.names import Paths
 from xref.cpp.plan import CppPlan, UnitJob, is_standard
 from xref.cpp.stack import start_thread
@@ -223,6 +224,7 @@ def _parse_and_walk(
         if visitor.needs_instances and not instances:
             return _parse_and_walk(plan, pch, job, sources, instances=True)
         errors = unit.errors()
+        note_lost_calls(visitor, unit.cursor, errors)
         clashing = _clashing(plan, job, errors) if not job.main else frozenset()
         result = UnitResult(
             call_expressions=visitor.call_expressions,

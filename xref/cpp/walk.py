@@ -52,7 +52,7 @@ class Hooks(Protocol):
 class OpenCall:
     """A call whose parts are being walked: its callee, or the candidates, and where the callee is named."""
 
-    __slots__ = ("callee", "candidates", "col", "declared", "file", "line", "named_at")
+    __slots__ = ("callee", "candidates", "col", "declared", "file", "line", "name", "named_at")
 
     def __init__(self, callee: Declaration | None) -> None:
         self.callee = callee
@@ -63,6 +63,8 @@ class OpenCall:
         self.line = self.col = 0
         self.named_at = 0
         """The token of the overload set that a dependent call names; 0 for none."""
+        self.name = ""
+        """The name of that overload set."""
 
 
 class Inputs(NamedTuple):
@@ -133,6 +135,9 @@ class Walk:
         self.descend(root)
         if self._failure is not None:
             raise self._failure
+        for facts in self.facts.values():  # a macro may make one and the same call twice
+            facts.unresolved[:] = dict.fromkeys(facts.unresolved)
+            facts.dependent[:] = dict.fromkeys(facts.dependent)
         declared = {symbol for _, symbol, _, _ in self._emitted}
         some_file = next(iter(self.facts.values()))
         while self._mentioned:
@@ -242,6 +247,20 @@ class Walk:
                     rest = rest[i + 1 :].lstrip()
                     break
         return rest.startswith(b"(")
+
+    def written_call(self, cursor: CXCursor, name: str) -> str:
+        """The text of the call that begins with `name` at the cursor, to the bracket that closes its arguments;
+        `name(..)` where a macro makes the call."""
+        handle, _, _, offset = file_location(self.library.clang_getCursorLocation(cursor))
+        source = self.source_of(self.paths.relative(handle))[offset : offset + _CALL_WINDOW].decode("utf-8", "replace")
+        if not source.startswith(name):
+            return f"{name}(..)"
+        depth = 0
+        for i, character in enumerate(source):
+            depth += (character == "(") - (character == ")")
+            if character == ")" and not depth:
+                return shorten(source[: i + 1])
+        return shorten(source)
 
     def note_unreadable(self, file: str, line: int, col: int, cursor: CXCursor, reason: str) -> None:
         """Record what a registry could not read, with the code as written."""

@@ -57,6 +57,7 @@ _RECOVERY = "a header is missing: with the common headers read first, clang reco
 _UNSEEN = "in dependent code: operators of common headers that the unit does not include are candidates too"
 _MAKERS = (" by a class", " by a struct", " by a constructor")
 _INVENTED = ("__range", "__begin", "__end")
+_ALLOCATIONS = ("operator new", "operator delete")
 _OF_A_LOOP = ("begin", "end", "operator!=", "operator==", "operator++")
 
 
@@ -269,6 +270,8 @@ def _why_index_only(use: Use, word: str, plain: Uses, what: str, lacking: bool) 
         return "make_object<T>: T's constructor, or the class for one that the compiler declares"
     if what == "calls" and word.startswith("direct") and word.endswith(_MAKERS) and use not in plain.references:
         return "what constructing an object runs: its fields and bases, by no call expression"
+    if use.name.startswith(_ALLOCATIONS) or (what == "references" and use.name.startswith("~")):
+        return "what delete and new run: a destructor, a class's own operator delete or new, by no call expression"
     if use.name == "(anonymous)":
         return "the union without a name that a member is found through: libclang has no name for it"
     if use.name in _OF_A_LOOP and any(

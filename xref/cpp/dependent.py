@@ -13,7 +13,7 @@ from xref.cpp.clang import CXCursor, children, file_location, text
 from xref.cpp.holders import Holders
 from xref.cpp.names import Declaration
 from xref.cpp.walk import OpenCall
-from xref.model import CALL_OPERATOR, Call, Dependent, Evidence, FileFacts, Unresolved
+from xref.model import CALL_OPERATOR, DESTRUCTION, Call, Dependent, Evidence, FileFacts, Unresolved
 
 MAX_CANDIDATES = 40
 """An overload set with more candidates in the tree than this is a row in `unresolved`, not forty edges. Others do not
@@ -25,6 +25,7 @@ _INVOCATION = re.compile(r"\s*[A-Za-z_]\w*\s*(?:\(.*)?", re.DOTALL)
 """What a callee's text looks like where a macro made it: a name, or a name and arguments."""
 _MEMBER = re.compile(r"(?:->|\.)\s*(?:template\s+)?~?[A-Za-z_]\w*\s*(?:<.*>)?$", re.DOTALL)
 """How a member ends that is written, not made by a macro: `f()->name`."""
+_DESTRUCTOR = re.compile(r"~\s*[A-Za-z_]\w*\s*$")
 _MAX_CALLEE = 400
 """Bytes of a callee's text that are looked at."""
 
@@ -162,6 +163,11 @@ class DependentCalls(Holders):
         parameter = ""
         if callee is not None and callee.kind in (kinds.MEMBER_REF_EXPR, kinds.DECL_REF_EXPR):
             name = self.written_name(callee)
+            if (destroyed := self._qualifier(callee)) and _DESTRUCTOR.search(self.source_text(callee)):
+                facts.dependent.append(
+                    Dependent(at.line, at.col, self.within(), DESTRUCTION, "", "", self.source_text(call), destroyed)
+                )
+                return True
             receiver = next((c for c in children(callee) if c.kind in kinds.EXPRESSIONS), None)
             known = self._class_of_type(self.library.clang_getCursorType(receiver)) if receiver is not None else ""
             parameter = self.parameter_of_object(receiver) if receiver is not None else self._qualifier(callee)

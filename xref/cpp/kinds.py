@@ -14,7 +14,7 @@ UNEXPOSED_EXPR, DECL_REF_EXPR, MEMBER_REF_EXPR, CALL_EXPR = 100, 101, 102, 103
 STRING_LITERAL, PAREN_EXPR, UNARY_OPERATOR, BINARY_OPERATOR, COMPOUND_ASSIGNMENT = 109, 111, 112, 114, 115
 WRAPPERS = (UNEXPOSED_EXPR, PAREN_EXPR)
 """Implicit conversions and parentheses: what stands below them is what is meant."""
-SUBSCRIPT, THIS_EXPR = 113, 132
+SUBSCRIPT, THIS_EXPR, NEW_EXPR, DELETE_EXPR = 113, 132, 134, 135
 CONDITIONAL, COMPOUND_STATEMENT, IF_STATEMENT, RETURN_STATEMENT, RANGE_FOR = 116, 202, 205, 214, 225
 CSTYLE_CAST, INIT_LIST_EXPR, STATIC_CAST, REINTERPRET_CAST, FUNCTIONAL_CAST, LAMBDA_EXPR = 117, 119, 124, 126, 128, 144
 TRANSLATION_UNIT, MACRO_DEFINITION, MACRO_EXPANSION, INCLUSION = 350, 501, 502, 503
@@ -56,6 +56,8 @@ EXPRESSIONS = range(100, 200)
 
 ACCESS = {1: "public", 2: "protected", 3: "private"}
 
+ARRAY_TYPES = range(112, 116)
+"""CXType_ConstantArray, _IncompleteArray, _VariableArray, _DependentSizedArray."""
 UNKNOWN_TYPES = frozenset({0, 26})
 """CXType_Invalid and _Dependent, which outside templates is what clang gives to an expression that did not compile."""
 

@@ -12,10 +12,11 @@ from functools import cache
 from typing import NamedTuple
 
 from xref.cpp import kinds
-from xref.cpp.bindings import POINTER, REFERENCES
-from xref.cpp.clang import RECURSE, CXCursor, CXType, Index, children, load, text, visit
+from xref.cpp.bindings import POINTER
+from xref.cpp.clang import RECURSE, CXCursor, Index, children, load, text, visit
 from xref.cpp.dependent import NOT_COMPILED, DependentCalls
 from xref.cpp.makers import takes
+from xref.cpp.members import methods_named
 from xref.model import Call, Dependent, Evidence, FileFacts, Unresolved
 
 INVENTED = ("__range", "__begin", "__end")
@@ -33,8 +34,6 @@ _BEFORE_BODY = {"init": 7, "condition": 3, "step": 2}
 """How many parts before the body each stands (clang/AST/StmtCXX.h, `CXXForRangeStmt::SubExprs`, so since 2018)."""
 _SHOWN = 3
 """The variable, the range and the body."""
-_ARRAYS = range(112, 116)  # CXType_ConstantArray and the others
-_METHODS = (kinds.METHOD, kinds.FUNCTION_TEMPLATE)
 _REASON = "dependent on a template parameter: what a range-for runs"
 _ITERATOR = "dependent on a template parameter: the iterator of a range-for"
 
@@ -130,21 +129,21 @@ class Loops(DependentCalls):
         """Record what is known of a loop over a range that depends on a template parameter; the reason why the rest
         is not, "" where nothing is left."""
         kind = self.library.clang_getCursorType(range_)
-        if kind.kind in _ARRAYS:
+        if kind.kind in kinds.ARRAY_TYPES:
             return ""
         if parameter := self.parameter_of_object(range_):
             label = f"{parameter} {text(self.library.clang_getCursorSpelling(range_))}".rstrip()
             for name in ("begin", "end"):
                 facts.dependent.append(Dependent(line, col, self.within(), name, "", "", written, label))
             return _ITERATOR
-        begins, ends = (self._members(kind, name) for name in ("begin", "end"))
+        begins, ends = (methods_named(kind, name) for name in ("begin", "end"))
         if not begins or not ends:
             return _REASON
         self._candidates([*begins, *ends], facts, line, col)
         iterator = self.library.clang_getCanonicalType(self.library.clang_getCursorResultType(begins[0]))
         if iterator.kind == POINTER:
             return ""
-        operators = [self._members(iterator, name) for name in ("operator!=", "operator++", "operator*")]
+        operators = [methods_named(iterator, name) for name in ("operator!=", "operator++", "operator*")]
         operators[1] = [step for step in operators[1] if takes(self, step, 0)]  # not that which stands behind
         for found in operators:
             self._candidates(found, facts, line, col)
@@ -157,22 +156,3 @@ class Loops(DependentCalls):
             if candidate is not None and scope is not None:
                 self.mention(candidate, facts)
                 facts.calls.append(Call(scope.id, candidate.id, Evidence.TEMPLATE, line, col))
-
-    def _members(self, kind: CXType, name: str) -> list[CXCursor]:
-        """The methods of that name in the class that the type is or refers to, else in its bases; as written, where the
-        class is an instance."""
-        library = self.library
-        kind = library.clang_getCanonicalType(kind)
-        if kind.kind in REFERENCES:
-            kind = library.clang_getPointeeType(kind)
-        pending = [library.clang_getTypeDeclaration(kind)]
-        for class_ in pending:
-            template = library.clang_getSpecializedCursorTemplate(class_)
-            inside = children(library.clang_getCursorDefinition(template if template.decl else class_))
-            named = [c for c in inside if c.kind in _METHODS and text(library.clang_getCursorSpelling(c)) == name]
-            if named:
-                return named
-            bases = (c for c in inside if c.kind == kinds.BASE_SPECIFIER)
-            types = (library.clang_getCanonicalType(library.clang_getCursorType(base)) for base in bases)
-            pending += [base for t in types if (base := library.clang_getTypeDeclaration(t)).decl]
-        return []

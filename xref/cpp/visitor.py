@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from xref.cpp import kinds
+from xref.cpp.allocations import Allocations
 from xref.cpp.calls import Calls
 from xref.cpp.clang import CXCursor
 from xref.cpp.declares import Declares
-from xref.cpp.dependent import DependentCalls
 from xref.cpp.macros import Macros
 from xref.cpp.walk import Inputs
 
 
-class Visitor(Declares, Calls, DependentCalls, Macros):
+class Visitor(Declares, Calls, Allocations, Macros):
     """Sends each cursor to its handler."""
 
     def __init__(self, inputs: Inputs) -> None:
@@ -47,6 +47,8 @@ class Visitor(Declares, Calls, DependentCalls, Macros):
             kinds.DECL_REF_EXPR: self._expression_reference,
             kinds.MEMBER_REF_EXPR: self._expression_reference,
             kinds.CALL_EXPR: self._call,
+            kinds.DELETE_EXPR: self._delete,
+            kinds.NEW_EXPR: self._new,
             kinds.UNARY_OPERATOR: self._unary,
             kinds.BINARY_OPERATOR: self._binary,
             kinds.COMPOUND_ASSIGNMENT: self._assignment,

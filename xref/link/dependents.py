@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from xref.link.instances import derive_instances
 from xref.link.step import Derived, Step, Touched
-from xref.model import CALL_OPERATOR, CONSTRUCTION, METHOD_POINTER, Evidence, Id
+from xref.model import CALL_OPERATOR, CONSTRUCTION, DESTRUCTION, METHOD_POINTER, Evidence, Id
 
 MAX_CANDIDATES = 600
 """More candidates than this make no edges: a row in `unresolved` says so. TVM has 508 classes with a
 `RuntimeTypeIndex()`, each of which `ObjectRef::as<T>` may call."""
 REASON = "dependent on a template parameter"
-_THROUGH = (CALL_OPERATOR, METHOD_POINTER, CONSTRUCTION)
+_THROUGH = (CALL_OPERATOR, METHOD_POINTER, CONSTRUCTION, DESTRUCTION)
 """Of a parameter or holder: what has no methods of a name to fall back on."""
 _HEADERS = (".h", ".hpp", ".hh", ".cuh", ".inc")
 

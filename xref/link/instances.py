@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from xref.link.constructions import copies
 from xref.link.step import CallRow, Derived
-from xref.model import CALL_OPERATOR, CONSTRUCTION, METHOD_POINTER, SAME, Evidence, Id
+from xref.model import CALL_OPERATOR, CONSTRUCTION, DESTRUCTION, METHOD_POINTER, SAME, Evidence, Id
 
 MAX_VALUES = 4000
 """A parameter that is given more functions than this makes no edges: a row in `unresolved` says so. TVM registers 2,500
@@ -132,6 +132,11 @@ class _Methods:
             wanted,
         ):
             self._own[parent, name].append(id_)
+        for id_, parent in db.execute(
+            "SELECT id, parent_id FROM symbol WHERE kind = 'destructor' AND lang = 'cpp' AND parent_id IS NOT NULL"
+            " ORDER BY key"
+        ):
+            self._own[parent, DESTRUCTION].append(id_)
         for id_, parent, signature in db.execute(
             "SELECT id, parent_id, signature FROM symbol WHERE kind = 'constructor' AND lang = 'cpp'"
             " AND parent_id IS NOT NULL ORDER BY key"
@@ -237,7 +242,7 @@ def _of_parameters(derived: Derived, program: _Program, methods: _Methods) -> se
             elif name == CALL_OPERATOR or (name == METHOD_POINTER and program.kind.get(int(value[1:])) == "method"):
                 found.add(int(value[1:]))
         found.discard(within)
-        if not found:
+        if not found and not (name == DESTRUCTION and values):  # nobody need have written a destructor
             continue
         known.add((file_id, line, col, within))
         if len(found) > MAX_VALUES:

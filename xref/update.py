@@ -22,6 +22,8 @@ from xref.store import SEARCHED_NAMES, IndexBuilder, check_key, drop_unused, ins
 
 _NOT_OF_A_FILE = ("symbol", "observed_call")
 """Of the tables with a `file_id` those whose rows do not go with the file."""
+_GONE = {"call": "gone_call", "unresolved_call": "gone_unresolved", "flow": "gone_flow"}
+"""Of these tables the rows of Python files that were forgotten stay in temporary ones, for the step `flow`."""
 _FICLONE = 0x40049409
 """Linux's ioctl that makes a file share another's blocks (man 2 ioctl_ficlone): btrfs, XFS, bcachefs."""
 _CLAIM = "lang, kind, name, qualname, line, col, end_line, signature, doc, parent_id, is_definition, linkage, access"
@@ -64,6 +66,9 @@ class IndexUpdater(IndexBuilder):
             if table not in _NOT_OF_A_FILE
         ]
         """The tables whose rows are facts of a file, or follow from such."""
+        for table, gone in _GONE.items():
+            self.db.execute(f"CREATE TEMP TABLE {gone} AS SELECT * FROM main.{table} WHERE 0")
+            self.db.execute(f"CREATE INDEX temp.{gone}_by_file ON {gone}(file_id)")
 
     def add_file(self, path: str, lang: Lang, sha256: str, size: int, mtime_ns: int, guard: str = "") -> None:
         known = self._file_ids.get(path)
@@ -101,6 +106,9 @@ class IndexUpdater(IndexBuilder):
         with self.writing() as db:
             declared = db.execute("SELECT symbol_id FROM location WHERE file_id = ?", (number,))
             self._orphans.update(id_ for (id_,) in declared)
+            (lang,) = db.execute("SELECT lang FROM file WHERE id = ?", (number,)).fetchone()
+            for table, gone in _GONE.items() if lang == Lang.PYTHON else ():
+                db.execute(f"INSERT INTO temp.{gone} SELECT * FROM main.{table} WHERE file_id = ?", (number,))
             for table in self._tables:
                 db.execute(f"DELETE FROM {table} WHERE file_id = ?", (number,))
 

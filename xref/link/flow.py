@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from xref.link.flow_doubts import Doubts
+from xref.link.flow_kept import keep_answers
 from xref.link.flow_types import CONSTRUCTORS, REFERENCES, read_foreign_types
 from xref.link.step import CallRow, Derived, Step, Touched, UnresolvedRow
 from xref.model import Evidence, Id, Lang, Symbol, symbol_id
@@ -52,13 +53,16 @@ _INPUT_ROWS = (
 
 
 def _derive(derived: Derived, touched: Touched | None) -> None:
-    """After an edit of C++ that changes nothing which Python sees, the answers of before still hold."""
+    """After an edit of C++ that changes nothing which Python sees, the answers of before still hold; after one of
+    Python, where `keep_answers` says so.
+    """
     db = derived.db
     inputs = _inputs(db)
     if touched is not None:
         before = db.execute("SELECT value FROM meta WHERE key = ?", (_INPUTS,)).fetchone()
         marks = db.execute("SELECT id FROM file WHERE lang = 'python'")
-        if before is not None and before[0] == inputs and not touched.files.intersection(id_ for (id_,) in marks):
+        is_python = bool(touched.files.intersection(id_ for (id_,) in marks))
+        if before is not None and before[0] == inputs and (not is_python or keep_answers(derived, touched)):
             return
         derived.clear()
     _Answers(derived).write()

@@ -38,6 +38,8 @@ class Touched:
     """What an incremental run read again: `files` are the ids of files whose facts were replaced, new ones included.
 
     All rows of these files, derived ones included, have gone before the first step; so have the rows of deleted files.
+    What of Python files has gone from the tables `call`, `unresolved_call` and `flow` is in `temp.gone_call`,
+    `temp.gone_unresolved` and `temp.gone_flow`.
     """
 
     files: frozenset[int]

@@ -53,6 +53,10 @@ PRODUCING = frozenset({FUNC, CLASS, CONST, IMPORT, GLOBAL, ATTR, SUB, CALL, ITER
 
 Constraint = tuple[Any, ...]
 
+_PLACE = {CLASS: 5, IMPORT: 4, ATTR: 4, SETATTR: 4, SUB: 5, SETSUB: 5, CALL: 7, ITER: 3, WITH: 3, OPERATOR: 2,
+          RAISE: 2, AWAIT: 3, UNPACK: 4, NAMED: 4, HINT: 1}  # fmt: skip
+"""Operation -> which field of its constraints is a position."""
+
 
 class Parameters(NamedTuple):
     """A function's parameters: `positional` and `keyword_only` as (name, node); `rest` and `words` are the nodes of
@@ -117,6 +121,23 @@ def pack(line: int, column: int) -> int:
 def unpack(position: int) -> tuple[int, int]:
     """Line and column of a packed position."""
     return position >> _COLUMN_BITS, position & ((1 << _COLUMN_BITS) - 1)
+
+
+def places_of(summary: Summary) -> tuple[Summary, list[int]]:
+    """The summary with 0 for every position, and the positions in the order of the constraints."""
+    places: list[int] = []
+    codes = []
+    for code in summary.codes:
+        rows = []
+        for row in code.constraints:
+            at = _PLACE.get(row[0])
+            if at is None:
+                rows.append(row)
+            else:
+                places.append(row[at])
+                rows.append((*row[:at], 0 if row[at] else None, *row[at + 1 :]))  # 0 is no position, and stays apart
+        codes.append(code._replace(constraints=tuple(rows)))
+    return summary._replace(codes=tuple(codes)), places
 
 
 def dump_summary(summary: Summary) -> bytes:

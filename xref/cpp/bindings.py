@@ -67,6 +67,14 @@ class Bindings(Walk):
             kind = self.library.clang_getPointeeType(kind)
         return kind
 
+    def class_named(self, kind: CXType) -> str:
+        """The qualified name of the class that the type is, or points or refers to; "" for others."""
+        # canonical first: an alias of a pointer (the result of TVM's `ObjectRef::operator->`) has no pointee itself
+        declared = self.library.clang_getCanonicalType(kind)
+        pointee = self.library.clang_getPointeeType(declared)
+        owner = self.declarations.of(self.library.clang_getTypeDeclaration(pointee if pointee.kind else declared))
+        return owner.qualname if owner is not None else ""
+
     def parameter_of_object(self, expression: CXCursor) -> str:
         """The template parameter that the expression's type is; also that of a captured value."""
         library = self.library

@@ -180,7 +180,7 @@ class Calls(Loops):
     ) -> None:
         """Record the call of a function that clang names, and what else the call runs."""
         facts = self.facts[call.file]
-        via = self._via(cursor, callee)
+        via = self._via(cursor, referenced, callee)
         self.mention(callee, facts)
         facts.calls.append(Call(scope.id, callee.id, Evidence.DIRECT, call.line, call.col, via))
         self._constructs(scope, cursor, referenced, callee, call)
@@ -249,30 +249,30 @@ class Calls(Loops):
         facts.calls += [Call(scope.id, v.id, Evidence.VALUE, call.line, call.col, via) for v in values]
         return True
 
-    def _via(self, cursor: CXCursor, callee: Declaration) -> str:
+    def _via(self, cursor: CXCursor, referenced: CXCursor, callee: Declaration) -> str:
         """The static type by which the call dispatches: of a virtual call, and of an object that is called by an
         operator of a class above its own (a visitor: xref.link.dispatch)."""
         if self.library.clang_Cursor_isDynamicCall(cursor):
-            return self._static_type(cursor, False)
-        if callee.name != CALL_OPERATOR or not callee.file or callee.parent is None:
+            return self._static_type(cursor)
+        if callee.parent is None or not callee.name.startswith("operator"):
             return ""
-        via = self._static_type(cursor, True)
+        is_virtual = bool(self.library.clang_CXXMethod_isVirtual(referenced))
+        if not is_virtual and (callee.name != CALL_OPERATOR or not callee.file):
+            return ""
+        via = self._static_type(cursor)
+        named = next(iter(children(cursor)), cursor)
+        if is_virtual and named.kind != kinds.MEMBER_REF_EXPR:  # `a.Base::operator()(x)` runs that one alone
+            return via
         return via if via != callee.parent.qualname else ""
 
-    def _static_type(self, cursor: CXCursor, is_object: bool) -> str:
-        """The class that a virtual call's receiver is declared to be; "" when libclang does not say.
-
-        `is_object`: of `f(x)`, where f is an object: libclang gives the receiver's type of calls by `.` and `->` alone.
-        """
-        # canonical first: an alias of a pointer (the result of TVM's `ObjectRef::operator->`) has no pointee itself
+    def _static_type(self, cursor: CXCursor) -> str:
+        """The class that a call's receiver is declared to be; "" when libclang does not say. It gives the receiver's
+        type of calls by `.` and `->` alone: of `f(x)` and `a == b`, the object is the first argument."""
         receiver = self.library.clang_Cursor_getReceiverType(cursor)
-        if is_object and not receiver.kind:
-            at = unwrapped(next(iter(children(cursor)), cursor))  # a base class's operator is called on a conversion
+        if not receiver.kind and self.library.clang_Cursor_getNumArguments(cursor) > 0:
+            at = unwrapped(self.library.clang_Cursor_getArgument(cursor, 0))  # to a base class: below the conversion
             receiver = self.library.clang_getCursorType(at)
-        declared = self.library.clang_getCanonicalType(receiver)
-        pointee = self.library.clang_getPointeeType(declared)
-        owner = self.declarations.of(self.library.clang_getTypeDeclaration(pointee if pointee.kind else declared))
-        return owner.qualname if owner is not None else ""
+        return self.class_named(receiver)
 
     def _indirect_call(self, cursor: CXCursor, call: OpenCall, callee: Declaration, facts: FileFacts) -> None:
         held = self.library.clang_getCursorReferenced(cursor)

@@ -89,8 +89,12 @@ class Holders(Lifetimes):
         if scope is None or not parts:
             return False
         values = self._values(parts[0])
-        name = METHOD_POINTER if self.calls_method_pointer(call) else CALL_OPERATOR
-        facts.calls += [Call(scope.id, int(v[1:]), Evidence.VALUE, line, col) for v in values if v[0] == "f"]
+        picked = unwrapped(parts[0])
+        name, via = CALL_OPERATOR, ""
+        if self._picks_method(picked):  # a virtual one is dispatched on the object
+            object_type = self.library.clang_getCursorType(unwrapped(children(picked)[0]))
+            name, via = METHOD_POINTER, METHOD_POINTER + self.class_named(object_type)
+        facts.calls += [Call(scope.id, int(v[1:]), Evidence.VALUE, line, col, via) for v in values if v[0] == "f"]
         for value in (v for v in values if v[0] in "p@"):
             facts.dependent.append(Dependent(line, col, self.within(), name, "", "", written, value.removeprefix("p")))
         return bool(values)

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from xref.closure import closure
 from xref.link.step import Derived, Step, Touched
-from xref.model import Evidence, Id
+from xref.model import METHOD_POINTER, Evidence, Id
 
 MAX_OVERRIDERS = 256
 """A virtual call that may reach more overriders than this makes no edges: a row in `unresolved` says so."""
@@ -16,7 +16,8 @@ _OVERRIDDEN = "c.callee_id IN (SELECT to_id FROM relation WHERE kind = 'override
 
 
 def _derive(derived: Derived, _touched: Touched | None) -> None:
-    """`via` of such a call is the static type's qualified name, as the extractor saw it.
+    """`via` of such a call is the static type's qualified name, as the extractor saw it; behind `->*` it is that of
+    `(object->*method)(..)`, where the function around the call says which method that is.
 
     A key that runs a virtual method (`def_method("s_tir.schedule.ScheduleSplit", &ScheduleNode::Split)`) dispatches
     from the method's own class; so do a candidate in a template and a method that is called through a pointer to it.
@@ -36,7 +37,8 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
     all_overriders: dict[Id, list[Id]] = {}
     calls = db.execute(
         "SELECT c.caller_id, c.callee_id, c.file_id, c.line, c.col, c.via FROM call c JOIN file f ON f.id = c.file_id"
-        f" WHERE {_OVERRIDDEN} AND c.evidence = 'direct' AND c.via <> '' AND f.lang = 'cpp'"
+        f" WHERE {_OVERRIDDEN} AND f.lang = 'cpp' AND"
+        f" ((c.evidence = 'direct' AND c.via <> '') OR (c.evidence = 'value' AND c.via LIKE '{METHOD_POINTER}%'))"
     ).fetchall()
     calls += db.execute(
         "SELECT c.caller_id, c.callee_id, c.file_id, c.line, c.col, o.qualname FROM call c"
@@ -44,7 +46,8 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
         f" WHERE {_OVERRIDDEN} AND m.kind = 'method' AND m.lang = 'cpp'"
         " AND (c.evidence IN ('registry', 'template') OR (c.evidence = 'value' AND c.step = 'dependents'))"
     ).fetchall()
-    for caller, callee, file_id, line, col, via in calls:
+    for caller, callee, file_id, line, col, written in calls:
+        via = written.removeprefix(METHOD_POINTER)
         if callee not in all_overriders:
             all_overriders[callee] = closure(overriders, [callee])[1:]
         candidates = all_overriders[callee]

@@ -54,6 +54,7 @@ class Calls(Loops):
     def _expression_reference(self, cursor: CXCursor, _parent: CXCursor) -> int:
         role = self.roles.pop(self.token(cursor), Role.READ) if self.roles else Role.READ
         referenced = self.library.clang_getCursorReferenced(cursor)
+        is_new = referenced.kind == kinds.VARIABLE and not self.declarations.is_known(referenced)
         target = self.declarations.of(referenced)
         if target is None or not target.name:
             return RECURSE
@@ -62,6 +63,9 @@ class Calls(Loops):
                 self._looked_into.add(referenced.decl)
                 self.descend(referenced)  # its initialiser calls begin() or end(), on the range, which is shown itself
             return CONTINUE
+        if is_new and target.linkage == "none" and self.in_function():
+            self.walk_from(referenced, cursor)  # `switch (int v = f(); v)`: libclang shows no initialiser of it
+            target = self.declarations.of(referenced) or target
         file, line, col = self.position(cursor)
         facts = self.facts.get(file)
         if facts is None:

@@ -99,6 +99,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "clang_Cursor_getTemplateArgumentType": (CXType, (CXCursor, c_uint)),
     "clang_Cursor_getNumArguments": (c_int, (CXCursor,)),
     "clang_Cursor_getArgument": (CXCursor, (CXCursor, c_uint)),
+    "clang_Cursor_getVarDeclInitializer": (CXCursor, (CXCursor,)),
     "clang_Cursor_Evaluate": (c_void_p, (CXCursor,)),
     "clang_EvalResult_getKind": (c_int, (c_void_p,)),
     "clang_EvalResult_getAsStr": (c_char_p, (c_void_p,)),

@@ -10,7 +10,7 @@ from xref.cpp import kinds
 from xref.cpp.clang import CONTINUE, RECURSE, VISITOR, CXCursor, children, text
 from xref.cpp.holders import Holders
 from xref.cpp.names import Declaration
-from xref.cpp.walk import BREAK
+from xref.cpp.walk import BREAK, Inputs
 from xref.model import CALL_OPERATOR, FileFacts, Id, Relation, shorten
 
 STATIC_INIT_PREFIX = "__TVMFFIStaticInitFunc"
@@ -26,6 +26,11 @@ _AUTO = re.compile(r"\bauto\b")
 
 class Declares(Holders):
     """Handlers of declaration cursors."""
+
+    def __init__(self, inputs: Inputs) -> None:
+        super().__init__(inputs)
+        self._instances_walked: set[Id] = set()
+        """Variable templates of which an instance has been walked."""
 
     def _is_definition(self, cursor: CXCursor) -> bool:
         """`~X() = default` defines; clang says so only where it has made the body, which a virtual one gets last."""
@@ -65,6 +70,17 @@ class Declares(Holders):
 
     def _return(self, cursor: CXCursor, _parent: CXCursor) -> int:
         self.note_result(cursor)
+        return RECURSE
+
+    def _switch(self, cursor: CXCursor, _parent: CXCursor) -> int:
+        """`switch (f(); x)`: libclang shows nothing of what stands before the semicolon. A variable there is walked
+        with the first reference to it."""
+        parts = children(cursor)
+        condition = self.extent(parts[0])[0] if parts else 0
+        start = self.extent(cursor)[0]
+        file = self.position(cursor)[0]
+        if b";" in self.source_of(file)[start:condition]:
+            self.hidden.append((file, start, condition))
         return RECURSE
 
     def _enum(self, cursor: CXCursor, _parent: CXCursor) -> int:
@@ -180,24 +196,40 @@ class Declares(Holders):
         if not macro_made:
             self.emit_symbol(variable, cursor, self._is_definition(cursor), self._typed(cursor, variable))
             self._name_lambda(cursor, variable)
-        if scope is not None:
-            return RECURSE
         return self._static_init(cursor, variable.parent, file, "" if macro_made else variable.name)
 
     def _unexposed(self, cursor: CXCursor, _parent: CXCursor) -> int:
         """What libclang has no kind for, and what has a name: a part of `auto [a, b] = ..`, or a variable template."""
         name = text(self.library.clang_getCursorSpelling(cursor))
-        if not name or name.startswith("["):
+        if not name:
             return RECURSE
         scope, file = self.scope, self.position(cursor)[0]
+        if name.startswith("["):  # `auto [a, b] = f()`: the parts stand below it, and the value
+            if scope is not None:
+                self.note_destructor(cursor)
+                return RECURSE
+            return self._static_init(cursor, self._namespace_of(cursor), file, name)
         if scope is not None and self.in_function():
+            if self.declarations.is_known(cursor):  # at namespace scope the parts stand before it, too
+                return RECURSE
             local = self.declarations.define_local(cursor, "local", scope, file)
             self.emit_symbol(local, cursor, True, self._typed(cursor, local))
             return RECURSE
         variable = self.declarations.of(cursor)
-        if variable is None or not self.emit_symbol(variable, cursor, True, self._typed(cursor, variable)):
-            return CONTINUE  # an instantiation: it stands where its template stands
-        return RECURSE if scope is not None else self._static_init(cursor, variable.parent, file, name)
+        if variable is None:
+            return CONTINUE
+        is_shown = any(c.kind in kinds.EXPRESSIONS for c in children(cursor))
+        if self.emit_symbol(variable, cursor, True, self._typed(cursor, variable)):
+            if not is_shown:
+                self.hidden.append((file, *self.extent(cursor)))  # of a template, which has a value in instances alone
+        elif variable.id in self._instances_walked or not is_shown:
+            return CONTINUE
+        else:
+            self._instances_walked.add(variable.id)  # an instantiation: it stands where its template stands
+        return self._static_init(cursor, variable.parent, file, name)
+
+    def _namespace_of(self, cursor: CXCursor) -> Declaration | None:
+        return self.declarations.of(self.library.clang_getCursorSemanticParent(cursor))
 
     def _typed(self, cursor: CXCursor, declaration: Declaration) -> str:
         kind = text(self.library.clang_getTypeSpelling(self.library.clang_getCursorType(cursor)))
@@ -214,8 +246,32 @@ class Declares(Holders):
             self.note_range(declaration, cursor, self.position(cursor)[0])
         declaration.is_generic = any(_AUTO.search(self._parameter_type(c)) for c in children(cursor))
         self.note_captures(cursor)
+        values = self._walk_captures(cursor)
+        self.walked += values
         self.descend_into(declaration, cursor)
+        del self.walked[len(self.walked) - len(values) :]
         return CONTINUE
+
+    def _walk_captures(self, closure: CXCursor) -> list[tuple[int, int]]:
+        """Walk the values of `[x = f()]` where they are computed, in the function around the lambda; where they stand.
+
+        libclang lists the parts of such a value below the lambda, without the value itself; there the walk leaves them
+        out. Not so where a macro makes the lambda: nothing tells them from its body then.
+        """
+        walked = []
+        parts = children(closure)
+        body = self.extent(parts[-1])[0] if parts else 0
+        for child in parts:
+            if child.kind == kinds.VARIABLE_REF:
+                variable = self.library.clang_getCursorReferenced(child)
+                value = self.library.clang_Cursor_getVarDeclInitializer(variable)
+                first, last = self.extent(value)
+                is_own = self.token(variable) == self.token(child)
+                if is_own and value.kind in kinds.EXPRESSIONS and first < last <= body:
+                    self.give_lambda(value, variable.decl, text(self.library.clang_getCursorSpelling(variable)))
+                    self.walk_from(value, closure)
+                    walked.append((first, last))
+        return walked
 
     def _lambda_signature(self, cursor: CXCursor) -> str:
         """The result and the parameters of a lambda, from its call operator; "" of a generic one."""
@@ -248,10 +304,10 @@ class Declares(Holders):
         if self._runs_something(facts, declaration.id, *marks):
             self.emit_symbol(declaration, cursor, True)
             self.note_range(declaration, cursor, file)
-        else:  # the references stand at namespace scope
+        else:  # the references stand in the namespace or class
             for i in range(first_ref, len(facts.refs)):
                 if facts.refs[i].within == declaration.id:
-                    facts.refs[i] = facts.refs[i]._replace(within=None)
+                    facts.refs[i] = facts.refs[i]._replace(within=self.within())
         return CONTINUE
 
     @staticmethod

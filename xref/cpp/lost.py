@@ -1,14 +1,15 @@
-"""Calls that leave nothing in clang's tree, because they stand in a statement that did not compile: read by tokens.
+"""Calls of which libclang shows nothing, in a statement that did not compile or a part that it leaves out: by tokens.
 
 `unk::F(x)` with `unk` undeclared is dropped with the whole statement, and so is a range-for over it with its body, or
 the definition of a method of a class that is missing. In the statements that clang reports an error of, each name that
-is written as a call's and of which the walk has no fact is a row in `unresolved`.
+is written as a call's and of which the walk has no fact is a row in `unresolved`; so also in what libclang has no
+cursors for, the value of a variable template and `switch (f(); x)`.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from xref.cpp.clang import CXCursor, Diagnostic
 from xref.cpp.dependent import NOT_COMPILED
@@ -16,6 +17,7 @@ from xref.cpp.tokens import IDENTIFIER, Token, file_tokens, left_out_lines
 from xref.cpp.walk import Walk
 from xref.model import FileFacts, Id, Unresolved, shorten
 
+NOT_SHOWN = "in code that libclang does not show"
 _CLOSED_BY = {"(": ")", "[": "]", "{": "}"}
 _TYPE_OR_NAMESPACE = frozenset(("class", "struct", "union", "enum", "namespace", "extern"))
 _BEFORE_BODY = frozenset((")", "const", "override", "final", "noexcept", "mutable", "try", "&", "&&", "else", "do"))
@@ -27,21 +29,31 @@ def note_lost_calls(walk: Walk, root: CXCursor, errors: Iterable[Diagnostic]) ->
     lines: dict[str, set[int]] = defaultdict(set)
     for error in errors:
         lines[walk.paths.relative_name(error.file) if error.file else ""].add(error.line)
+    hidden: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for path, first, last in walk.hidden:
+        hidden[path].append((first, last))
     for path, facts in walk.facts.items():
-        if not lines.get(path):
+        if not lines.get(path) and path not in hidden:
             continue
         name = walk.paths.absolute(path)
         left_out = left_out_lines(root, name)
         tokens = [token for token in file_tokens(root, name) if token.line not in left_out]
-        source, known = walk.source_of(path), _Known(facts)
-        for at, is_code in _in_statements(tokens, lines[path]):
-            token = tokens[at]
+        lost = dict.fromkeys(_in_ranges(tokens, hidden[path]), NOT_SHOWN)
+        lost.update(
+            (at, NOT_COMPILED) for at in _in_statements(tokens, lines[path], walk.function_ranges.get(path, ()))
+        )
+        _note(walk, path, facts, tokens, lost)
+
+
+def _note(walk: Walk, path: str, facts: FileFacts, tokens: list[Token], lost: dict[int, str]) -> None:
+    """Add a row for each of the names (by index, with the reason) of which nothing is known."""
+    source, known = walk.source_of(path), _Known(facts)
+    for at, reason in lost.items():
+        token, first = tokens[at], tokens[_first(tokens, at)]
+        if not known.has(token, first):
             within = _innermost(walk.function_ranges.get(path, ()), token.offset)
-            first = tokens[_first(tokens, at)]
-            if (within is None and not is_code) or known.has(token, first):
-                continue
             written = source[first.offset : tokens[_closing(tokens, at + 1)].offset + 1].decode("utf-8", "replace")
-            facts.unresolved.append(Unresolved(token.line, token.col, within, shorten(written), NOT_COMPILED))
+            facts.unresolved.append(Unresolved(token.line, token.col, within, shorten(written), reason))
             walk.call_expressions += 1
 
 
@@ -64,17 +76,30 @@ class _Known:
         )
 
 
-def _in_statements(tokens: list[Token], lines: set[int]) -> Iterator[tuple[int, bool]]:
-    """(index, is_code) of each name before a `(` in a statement with an error in one of `lines`, and in the block that
-    such a statement opens. `is_code`: it is no declarator, for it stands in that block or behind a `=`."""
+def _in_ranges(tokens: list[Token], ranges: Iterable[tuple[int, int]]) -> Iterator[int]:
+    """The index of each name before a `(` whose offset is within one of the ranges."""
+    for first, last in ranges:
+        for at in range(len(tokens) - 1):
+            if first <= tokens[at].offset < last and _is_called(tokens, at):
+                yield at
+
+
+def _is_called(tokens: list[Token], at: int) -> bool:
+    return tokens[at].kind == IDENTIFIER and tokens[at + 1].text == "("
+
+
+def _in_statements(tokens: list[Token], lines: set[int], functions: Sequence[tuple[int, int, Id]]) -> Iterator[int]:
+    """The index of each name before a `(` in a statement with an error in one of `lines`, and in the block that such a
+    statement opens. Outside functions it may be a declarator, unless it stands in that block or behind a `=`."""
     until = -1  # the last token of such a block
     for start, end in _statements(tokens):
         has_error = any(tokens[i].line in lines for i in range(start, end + 1))
         if has_error or start <= until:
             assigned = next((i for i in range(start, end) if tokens[i].text == "="), end)
             for at in range(start, end):
-                if tokens[at].kind == IDENTIFIER and tokens[at + 1].text == "(":
-                    yield at, at > assigned or start <= until
+                is_code = at > assigned or start <= until
+                if _is_called(tokens, at) and (is_code or _innermost(functions, tokens[at].offset) is not None):
+                    yield at
         if has_error and end > start and tokens[end].text == "{" and tokens[end - 1].text in _BEFORE_BODY:
             until = max(until, _closing(tokens, end))
 

@@ -98,6 +98,10 @@ class Declarations:
         self._lambdas: dict[int, Declaration] = {}
         self._ordinals: dict[str, int] = {}
 
+    def is_known(self, cursor: CXCursor) -> bool:
+        """Whether the declaration has been met."""
+        return cursor.decl in self._by_address
+
     def of(self, cursor: CXCursor) -> Declaration | None:
         """The declaration that `cursor` is, folded to its template; None for the root and for what has no identity."""
         address = cursor.decl

@@ -41,6 +41,7 @@ class Visitor(Declares, Calls, Allocations, Macros):
             kinds.LAMBDA_EXPR: self._lambda,
             kinds.RETURN_STATEMENT: self._return,
             kinds.RANGE_FOR: self._range_for,
+            kinds.SWITCH_STATEMENT: self._switch,
             kinds.BASE_SPECIFIER: self._base,
             kinds.VARIABLE_REF: self._capture,
             kinds.OVERLOADED_REF: self._overloaded,

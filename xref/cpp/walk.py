@@ -118,6 +118,11 @@ class Walk:
         """(first, last byte offset, id) of the functions, lambdas and initialisers in each owned file."""
         self.template_parameters: dict[Id, set[str]] = {}
         """The names of the parameters of each template that the walk has entered."""
+        self.walked: list[tuple[int, int]] = []
+        """(first, last byte offset) of values that libclang lists once more, in parts: of the init-captures of the
+        lambdas around."""
+        self.hidden: list[tuple[str, int, int]] = []
+        """(file, first, last byte offset) of code that libclang shows nothing of; read by tokens (xref/cpp/lost.py)."""
         self.needs_instances = False
         """Whether a registry must see the bodies of instances, which the parse has left out."""
         self.call_expressions = 0
@@ -153,10 +158,16 @@ class Walk:
                 self.position(cursor)[0] not in self.facts or self._is_instantiation(cursor)
             ):
                 return CONTINUE
+            if self.walked and self._has_been_walked(cursor):
+                return CONTINUE
             return RECURSE if handler is None else handler(cursor, parent)
         except BaseException as error:  # noqa: BLE001  # ctypes would print and drop it
             self._failure = self._failure or error
             return BREAK
+
+    def _has_been_walked(self, cursor: CXCursor) -> bool:
+        at = file_location(self.library.clang_getCursorLocation(cursor))[3]
+        return any(first <= at < last for first, last in self.walked)
 
     def _is_instantiation(self, cursor: CXCursor) -> bool:
         """Clang lists the functions that it instantiates beside the unit's own top-level declarations."""
@@ -165,6 +176,11 @@ class Walk:
         if self.library.clang_getCursorLexicalParent(cursor).kind not in (kinds.TRANSLATION_UNIT, *kinds.TRANSPARENT):
             return True
         return self.declarations.template_of(cursor) is not None
+
+    def walk_from(self, cursor: CXCursor, parent: CXCursor) -> None:
+        """Visit the cursor, which libclang does not list below `parent`, and what is below it."""
+        if self._visit(cursor, parent, None) == RECURSE:
+            self.descend(cursor)
 
     def descend(self, cursor: CXCursor) -> None:
         """Visit what is below the cursor. Python limits how deep C code may call it, per thread: hence more threads."""
@@ -203,11 +219,15 @@ class Walk:
     def within(self) -> Id | None:
         return self.scopes[-1].id if self.scopes else None
 
-    def note_range(self, declaration: Declaration, cursor: CXCursor, file: str) -> None:
-        """Remember the text that a function, lambda or initialiser takes up."""
+    def extent(self, cursor: CXCursor) -> tuple[int, int]:
+        """(first, last byte offset) of the cursor's text; of what a macro makes, of the invocation."""
         extent = self.library.clang_getCursorExtent(cursor)
         start = file_location(self.library.clang_getRangeStart(extent))[3]
-        end = file_location(self.library.clang_getRangeEnd(extent))[3]
+        return start, file_location(self.library.clang_getRangeEnd(extent))[3]
+
+    def note_range(self, declaration: Declaration, cursor: CXCursor, file: str) -> None:
+        """Remember the text that a function, lambda or initialiser takes up."""
+        start, end = self.extent(cursor)
         self.function_ranges.setdefault(file, []).append((start, end, declaration.id))
 
     def end_line(self, cursor: CXCursor) -> int:

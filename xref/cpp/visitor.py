@@ -8,10 +8,11 @@ from xref.cpp.calls import Calls
 from xref.cpp.clang import CXCursor
 from xref.cpp.declares import Declares
 from xref.cpp.macros import Macros
+from xref.cpp.unevaluated import Unevaluated
 from xref.cpp.walk import Inputs
 
 
-class Visitor(Declares, Calls, Allocations, Macros):
+class Visitor(Declares, Calls, Allocations, Macros, Unevaluated):
     """Sends each cursor to its handler."""
 
     def __init__(self, inputs: Inputs) -> None:
@@ -50,6 +51,8 @@ class Visitor(Declares, Calls, Allocations, Macros):
             kinds.CALL_EXPR: self._call,
             kinds.DELETE_EXPR: self._delete,
             kinds.NEW_EXPR: self._new,
+            **dict.fromkeys((kinds.SIZEOF_EXPR, kinds.REQUIRES_EXPR), self._operand),
+            kinds.TYPEID_EXPR: self._typeid,
             kinds.UNARY_OPERATOR: self._unary,
             kinds.BINARY_OPERATOR: self._binary,
             kinds.COMPOUND_ASSIGNMENT: self._assignment,
@@ -57,6 +60,7 @@ class Visitor(Declares, Calls, Allocations, Macros):
             kinds.MACRO_EXPANSION: self._macro_expansion,
             kinds.INCLUSION: self._inclusion,
         }
+        self.heed_decltype()
 
     def walk(self, root: CXCursor) -> None:
         """Visit the whole unit. Exceptions of handlers propagate."""

@@ -88,16 +88,22 @@ def test_of_two_definitions_the_first_in_path_order_wins(tmp_path: Path, order: 
     assert _one(path, "SELECT count(*) FROM locations") == (2,)
 
 
-def test_a_symbol_that_the_tree_only_uses_has_no_position(tmp_path: Path) -> None:
-    outside = Symbol("cpp:std::move", "function", "move", "std::move", 0, 0, 0)
-    implicit = Symbol("cpp:A::A", "constructor", "A", "A::A", 0, 0, 0, path="a.cc")
+def test_a_symbol_that_the_tree_only_uses_has_no_position_but_the_class_it_is_of(tmp_path: Path) -> None:
+    """A constructor that nobody wrote stands in its class's file, also that of a union without a name in the class."""
+    space = Symbol("cpp:n", "namespace", "n", "n", 1, 1, 9)
+    own = Symbol("cpp:n::A", "class", "A", "n::A", 2, 1, 3, parent=symbol_id(space.key))
+    implicit = Symbol("cpp:n::A::A", "constructor", "A", "n::A::A", 0, 0, 0, parent=symbol_id(own.key))
+    union = Symbol("cpp:n::A::", "union", "(anonymous)", "n::A::(anonymous)", 0, 0, 0, parent=symbol_id(own.key))
+    inner = Symbol("cpp:n::A::::x", "field", "x", "n::A::(anonymous)::x", 0, 0, 0, parent=symbol_id(union.key))
+    outside = Symbol("cpp:n::move", "function", "move", "n::move", 0, 0, 0, parent=symbol_id(space.key))
     unused = Symbol("cpp:std::copy", "function", "copy", "std::copy", 0, 0, 0)
-    facts = FileFacts("a.cc", Lang.CPP, externals=[outside, implicit, unused])
-    facts.refs = [Ref(symbol_id(s.key), 1, 1, Role.READ, None) for s in (outside, implicit)]
-    path = _index(tmp_path / "x.db", facts)
+    facts = FileFacts("a.cc", Lang.CPP, externals=[outside, implicit, union, inner, unused])
+    facts.refs = [Ref(symbol_id(s.key), 1, 1, Role.READ, None) for s in (outside, implicit, inner)]
+    path = _index(tmp_path / "x.db", facts, FileFacts("a.h", Lang.CPP, symbols=[space, own]))
     assert _one(path, "SELECT count(*) FROM symbols WHERE name = 'copy'") == (0,)
     assert _one(path, "SELECT path, line, is_definition FROM symbols WHERE name = 'move'") == (None, 0, 0)
-    assert _one(path, "SELECT path, line, is_definition FROM symbols WHERE name = 'A'") == ("a.cc", 0, 0)
+    for kind in ("constructor", "union", "field"):
+        assert _one(path, f"SELECT path, line, is_definition FROM symbols WHERE kind = '{kind}'") == ("a.h", 0, 0)
 
 
 def test_two_keys_with_one_id_are_reported_not_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

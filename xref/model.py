@@ -99,8 +99,6 @@ class Symbol(NamedTuple):
     is_definition: bool = True
     linkage: str = ""
     access: str = ""
-    path: str = ""
-    """For `FileFacts.externals` only: the file of the tree that declares it, "" outside the tree."""
 
 
 class Ref(NamedTuple):

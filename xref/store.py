@@ -36,11 +36,12 @@ _PRAGMAS = (
 """For a file that nobody else opens, and that is thrown away when anything goes wrong."""
 SEARCHED_NAMES = "SELECT min(id), name FROM symbol WHERE kind NOT IN ('local', 'parameter')"
 """The names that questions are completed and corrected from, each once."""
-_USES_OF_SYMBOLS = (
-    ("location", "symbol_id"), ("ref", "symbol_id"), ("call", "callee_id"), ("call", "caller_id"),
-    ("symbol", "parent_id"), ("relation", "from_id"), ("relation", "to_id"), ("key_def", "symbol_id"),
-    ("key_use", "in_symbol_id"), ("unresolved_call", "in_symbol_id"),
+_USES_OF_SYMBOLS = (("location", "symbol_id"), ("ref", "symbol_id"), ("symbol", "parent_id"))
+_DERIVED_USES_OF_SYMBOLS = (
+    ("call", "callee_id"), ("call", "caller_id"), ("relation", "from_id"), ("relation", "to_id"),
+    ("key_def", "symbol_id"), ("key_use", "in_symbol_id"), ("unresolved_call", "in_symbol_id"),
 )  # fmt: skip
+"""In tables whose rows may be a step's."""
 _Row = TypeVar("_Row")
 
 
@@ -258,15 +259,15 @@ class IndexBuilder:
             for batch in _batches(rows, 10_000):
                 self._insert_symbols(db, ((id_, best) for id_, _, best in batch))
                 insert_claims(db, ((id_, claim) for id_, all_, _ in batch if len(all_) > 1 for claim in all_))
+            place_undeclared(db)
         self._claims.clear()  # a third of a gigabyte for TVM, which the linker's steps then take
 
     def _insert_symbols(self, db: sqlite3.Connection, symbols: Iterable[tuple[Id, Claim]]) -> None:
         db.executemany(
             "INSERT OR REPLACE INTO symbol VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                (id_, s.key, lang, s.kind, s.name, s.qualname,
-                 file_id if file_id is not None else self._file_ids.get(s.path), s.line, s.col, s.end_line,
-                 s.signature, s.doc, s.parent, s.is_definition, s.linkage, s.access)
+                (id_, s.key, lang, s.kind, s.name, s.qualname, file_id, s.line, s.col, s.end_line, s.signature, s.doc,
+                 s.parent, s.is_definition, s.linkage, s.access)
                 for id_, (_, file_id, lang, s) in symbols
             ),
         )  # fmt: skip
@@ -309,22 +310,45 @@ def insert_claims(db: sqlite3.Connection, claims: Iterable[tuple[Id, Claim]]) ->
     )  # fmt: skip
 
 
+def place_undeclared(db: sqlite3.Connection) -> None:
+    """Give what no file declares the file of the class around it.
+
+    What the compiler declares by itself (a constructor that nobody wrote, an assignment, a destructor) stands where its
+    class does. It follows from the class's row, whoever named the symbol: no unit that names it need be read again when
+    the class moves.
+    """
+    db.execute(
+        """
+        WITH RECURSIVE around(id, parent_id, file_id) AS (
+            SELECT id, parent_id, NULL FROM symbol WHERE line = 0
+            UNION ALL
+            SELECT a.id, iif(p.line, NULL, p.parent_id), iif(p.line AND p.kind <> 'namespace', p.file_id, NULL)
+            FROM around a JOIN symbol p ON p.id = a.parent_id)
+        UPDATE symbol SET file_id = place.file_id
+        FROM (SELECT id, max(file_id) file_id FROM around GROUP BY id) place
+        WHERE symbol.line = 0 AND symbol.id = place.id AND symbol.file_id IS NOT place.file_id"""
+    )
+
+
 def check_key(id_: Id, known: str, key: str) -> None:
     """Raise `XrefError` when two keys have one id."""
     if known != key:
         raise XrefError(f"two symbols hash to one id ({id_}): {known} and {key}; please report this", 1)
 
 
-def drop_unused(db: sqlite3.Connection) -> list[tuple[Id, str]]:
+def drop_unused(db: sqlite3.Connection, *, before_linking: bool = False) -> list[tuple[Id, str]]:
     """Remove symbols that no file declares and nothing refers to any more, and then those that enclosed them.
 
-    Returns the id and name of each.
+    Returns the id and name of each. `before_linking`: what steps derived from the facts of before keeps no symbol of
+    C++, else they would find what a new index does not have, and derive the same from it for ever.
     """
+    facts_only, which = (" AND x.step = ''", "line = 0 AND lang = 'cpp'") if before_linking else ("", "line = 0")
+    uses = [(*use, "") for use in _USES_OF_SYMBOLS] + [(*use, facts_only) for use in _DERIVED_USES_OF_SYMBOLS]
     unused = " AND ".join(
-        f"NOT EXISTS (SELECT 1 FROM {table} x WHERE x.{column} = symbol.id)" for table, column in _USES_OF_SYMBOLS
+        f"NOT EXISTS (SELECT 1 FROM {table} x WHERE x.{column} = symbol.id{more})" for table, column, more in uses
     )
     dropped: list[tuple[Id, str]] = []
-    while found := db.execute(f"SELECT id, name FROM symbol WHERE line = 0 AND {unused}").fetchall():
+    while found := db.execute(f"SELECT id, name FROM symbol WHERE {which} AND {unused}").fetchall():
         db.executemany("DELETE FROM symbol WHERE id = ?", ((id_,) for id_, _ in found))
         dropped += found
     return dropped

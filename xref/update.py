@@ -18,7 +18,7 @@ from typing import Any
 
 from xref.claims import Claim, merged
 from xref.model import Id, Lang, Symbol
-from xref.store import SEARCHED_NAMES, IndexBuilder, check_key, drop_unused, insert_claims
+from xref.store import SEARCHED_NAMES, IndexBuilder, check_key, drop_unused, insert_claims, place_undeclared
 
 _NOT_OF_A_FILE = ("symbol", "observed_call")
 """Of the tables with a `file_id` those whose rows do not go with the file."""
@@ -99,7 +99,6 @@ class IndexUpdater(IndexBuilder):
         self._forget(known)
         with self.writing() as db:
             db.execute("DELETE FROM file WHERE id = ?", (known,))
-            db.execute("UPDATE symbol SET file_id = NULL WHERE file_id = ? AND line = 0", (known,))
         self.touched.add(known)
 
     def _forget(self, number: int) -> None:
@@ -121,6 +120,8 @@ class IndexUpdater(IndexBuilder):
             known = self._select(db, "SELECT name FROM symbol WHERE id IN", changed)
             self._note_names(db, {name for (name,) in known} | {claim.symbol.name for _, claim in rows})
             self._insert_symbols(db, rows)
+            self._drop(drop_unused(db, before_linking=True))
+            place_undeclared(db)
 
     def _settle(self, db: sqlite3.Connection, id_: Id) -> Claim:
         """What the symbol's row must say now; keeps all claims when several places declare it."""
@@ -155,7 +156,6 @@ class IndexUpdater(IndexBuilder):
         not.
         """
         lang, kind, name, qualname = row[:4]
-        path = "" if row[_LINE] else self._paths.get(row[-2], "")
         enclosed = lang == Lang.CPP
         symbol = Symbol(
             key,
@@ -168,7 +168,6 @@ class IndexUpdater(IndexBuilder):
             parent=row[_PARENT] if enclosed else None,
             is_definition=False,
             linkage=row[_LINKAGE] if enclosed else "",
-            path=path,
         )
         return Claim("", None, Lang(lang), symbol)
 
@@ -185,16 +184,18 @@ class IndexUpdater(IndexBuilder):
     def publish(self) -> None:
         """Drop what nothing uses any more, and put the index in the place of the old one."""
         with self.writing() as db:
-            late = set()
-            for id_, name in drop_unused(db):
-                if name not in self._noted:
-                    late.add(name)
-                    self._note_names(db, {name})
-                if name in late:
-                    self._named[name] = min(id_, self._named.get(name, id_))
+            self._drop(drop_unused(db))
             self._rename(db)
             db.execute("COMMIT")
             self._swap_in(db)
+
+    def _drop(self, dropped: list[tuple[Id, str]]) -> None:
+        """Remember where the table of names pointed before these symbols went."""
+        late = {name for _, name in dropped} - self._noted
+        self._note_names(self.db, late)
+        for id_, name in dropped:
+            if name in late:
+                self._named[name] = min(id_, self._named.get(name, id_))
 
     def _rename(self, db: sqlite3.Connection) -> None:
         """Bring the table of names up to date. It keeps no text, so that a row goes by saying what it was."""

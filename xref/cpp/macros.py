@@ -39,9 +39,7 @@ class Macros(Walk):
         file = self.paths.relative(handle)
         if macro_file not in self.facts and key not in self.seen_externals:
             self.seen_externals.add(key)
-            self.facts[file].externals.append(
-                Symbol(key, "macro", name, name, 0, 0, 0, is_definition=False, path=macro_file)
-            )
+            self.facts[file].externals.append(Symbol(key, "macro", name, name, 0, 0, 0, is_definition=False))
         self._macro_refs.append((file, offset, len(self.facts[file].refs)))
         self.facts[file].refs.append(Ref(symbol_id(key), line, col, Role.MACRO, None))
         return CONTINUE

@@ -357,7 +357,6 @@ class Walk:
                 parent=declaration.parent.id if declaration.parent is not None else None,
                 is_definition=False,
                 linkage=declaration.linkage,
-                path=declaration.file,
             )
         )
 

@@ -163,3 +163,23 @@ def test_without_the_kept_precompiled_header_the_facts_are_the_same(
         assert differences(db, tmp_path / "fresh.db") == {}
     finally:
         _restore(first)
+
+
+def test_missing_submodules_are_told_while_a_header_is_missing(first: Path) -> None:
+    """And no longer than that: a warning that stays after its remedy, or that has none, is not read again."""
+    root, db = _own_copy(first)
+    try:
+        (root / ".gitmodules").write_text("[submodule]\n\tpath = 3rdparty/absent\n")
+        assert any("3rdparty/absent" in warning and "not_there.h" in warning for warning in _warnings(root, db))
+        (root / "src/units/not_there.h").write_text("int there;\n")
+        assert not any("3rdparty/absent" in warning for warning in _warnings(root, db))
+        (root / "src/units/not_there.h").unlink()
+        assert any("3rdparty/absent" in warning for warning in _warnings(root, db))
+        _write("int other;\n")(root / "3rdparty/absent/x.c")
+        assert not any("3rdparty/absent;" in warning for warning in _warnings(root, db))
+    finally:
+        _restore(first)
+
+
+def _warnings(root: Path, db: Path) -> list[str]:
+    return run_index(IndexOptions(root, db)).warnings

@@ -35,7 +35,7 @@ from xref.records import PCH, Records, load_records, save_records
 from xref.store import FORMAT, IndexBuilder, open_index, read_meta
 from xref.summary import IndexSummary, summarize
 from xref.trace.join import join_known_runs
-from xref.tree.find import SourceFile, Tree, find_tree
+from xref.tree.find import SourceFile, Tree, find_tree, submodule_notes
 from xref.update import IndexUpdater
 
 _LANG_OF = {"unit": Lang.CPP, "header": Lang.CPP, "python": Lang.PYTHON, "cython": Lang.CYTHON}
@@ -372,18 +372,20 @@ def _description(tree: Tree, part: str) -> list[tuple[str, str]]:
         ("commit", tree.commit),
         ("era", tree.era),
         ("notes", json.dumps(tree.notes)),
+        ("submodules_missing", json.dumps(tree.missing_submodules)),
     ]
 
 
 def _meta(plan: _Plan, outcome: Outcome, doubts: list[str], started: float) -> list[tuple[str, str]]:
     records = outcome.records.units
+    lost = submodule_notes(plan.tree, {name for unit in records for name in unit.missing})
     items = [
         *plan.identity.items(),
         *_description(plan.tree, plan.part),
         ("indexed_at", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())),
         ("seconds", f"{time.monotonic() - started:.1f}"),
         ("call_expressions", str(sum(unit.call_expressions for unit in records))),
-        ("warnings", json.dumps([*plan.tree.notes, *outcome.warnings, *doubts])),
+        ("warnings", json.dumps([*plan.tree.notes, *lost, *outcome.warnings, *doubts])),
     ]
     work = plan.work
     if plan.base is None or work.cpp.jobs or work.cpp.alone:

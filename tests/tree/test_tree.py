@@ -10,7 +10,7 @@ import pytest
 
 from xref.model import ExitCode, XrefError
 from xref.tree import flags
-from xref.tree.find import MAX_FILE_BYTES, SourceFile, Tree, find_tree
+from xref.tree.find import MAX_FILE_BYTES, SourceFile, Tree, find_tree, submodule_notes
 
 STATIC_INIT = "TVM_FFI_STATIC_INIT_BLOCK() {}\n#include <tvm/ffi/function.h>\n"
 
@@ -161,7 +161,31 @@ def test_missing_submodules_are_named_with_the_command_that_gets_them(tmp_path: 
     root = tvm(tmp_path, **{".gitmodules": modules, "3rdparty/tvm-ffi/.gitmodules": inner})
     tree = find_tree(root)
     assert tree.missing_submodules == ("3rdparty/absent", "3rdparty/tvm-ffi/3rdparty/libbacktrace")
-    assert any("git submodule update --init --recursive" in note for note in tree.notes)
+    assert submodule_notes(tree, ()) == []
+    (note,) = submodule_notes(tree, {"backtrace.h"})
+    assert "headers not found: backtrace.h (" in note
+    assert f"git submodule update --init --recursive` in {tmp_path}" in note
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("int x;\n", ""),
+        ("#include <dlpack/dlpack.h>\n", "dlpack/dlpack.h missing"),
+        ("#include <tvm/ffi/any.h>\n", "tvm/ffi/c_api.h and dlpack/dlpack.h missing"),
+        ("#include <tvm/ffi/own.h>\n", ""),
+    ],
+)
+@pytest.mark.parametrize("name", ["include/tvm/ir/expr.h", "src/ir/expr.cc"])
+def test_headers_are_missed_where_something_includes_them(
+    tmp_path: Path, name: str, source: str, expected: str
+) -> None:
+    """A warning about what nothing needs sends its reader to fetch submodules for nothing."""
+    files = {"include/tvm/ir/a.h": "", "src/a.cc": "", "include/tvm/ffi/own.h": "", name: source}
+    notes = find_tree(
+        write(tmp_path, {"python/tvm/__init__.py": "", ".gitmodules": "\tpath = dlpack\n", **files})
+    ).notes
+    assert [note.partition(" in the tree")[0] for note in notes] == ([expected] if expected else [])
 
 
 def bare(root: Path) -> Path:

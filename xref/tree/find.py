@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -115,11 +115,8 @@ def find_tree(path: Path, only: Sequence[str] = (), also: Sequence[str] = ()) ->
             )
     commit, tag = gitfiles.head(root)
     version = release(root, project, tag)
-    era, includes_ffi = era_of(root, files)
-    headers = find_headers(
-        root, project, version, needs_ffi=project == "tvm-ffi" or includes_ffi, vendored=walk.vendored,
-        has_cpp=any(file.kind in ("unit", "header") and not file.skip for file in files),
-    )  # fmt: skip
+    sources = [file.path for file in files if file.kind in ("unit", "header") and not file.skip]
+    headers = find_headers(root, project, version, sources, walk.vendored)
     missing = gitfiles.missing_submodules(root)
     chosen = [file for file in files if _matches(file.path, only)]
     if not any(not file.skip for file in chosen):
@@ -127,10 +124,10 @@ def find_tree(path: Path, only: Sequence[str] = (), also: Sequence[str] = ()) ->
             f"--only {' '.join(only)} leaves no file of {root} to index: give globs like 'src/relax/*'", ExitCode.USAGE
         )
     return Tree(
-        root=root, project=project, version=version, commit=commit, era=era, missing_submodules=missing,
+        root=root, project=project, version=version, commit=commit, era=era_of(root, files), missing_submodules=missing,
         files=tuple(chosen), cpp_std=cpp_standard(version, read_text(root / "CMakeLists.txt")),
         include_dirs=headers.include_dirs, defines=defines(), python_roots=_python_roots(project, files),
-        notes=(*_checkout_notes(root, project), *headers.notes, *_submodule_notes(root, missing), *walk.notes()),
+        notes=(*_checkout_notes(root, project), *headers.notes, *walk.notes()),
     )  # fmt: skip
 
 
@@ -340,12 +337,12 @@ def _checkout_notes(root: Path, project: str) -> Iterator[str]:
         yield f"the folder is itself a Python package: index {root.parent} to have its modules under their full names"
 
 
-def _submodule_notes(root: Path, missing: Sequence[str]) -> Iterator[str]:
-    if missing:
-        yield (
-            f"submodules not checked out: {_some(missing)}; files that include their headers will be degraded"
-            f" (run `git submodule update --init --recursive` in {root} to get them)"
-        )
+def submodule_notes(tree: Tree, headers: Collection[str]) -> list[str]:
+    """That submodules are missing, if something needs them: `headers` are those that were included and not found."""
+    if not headers or not tree.missing_submodules:
+        return []
+    what = f"submodules not checked out: {_some(tree.missing_submodules)}; headers not found: {_some(sorted(headers))}"
+    return [f"{what} (run `git submodule update --init --recursive` in {tree.root} to get those of submodules)"]
 
 
 def _with_guards(root: Path, files: Sequence[SourceFile]) -> list[SourceFile]:

@@ -10,9 +10,11 @@ import importlib.metadata
 import importlib.util
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+from xref.cpp.includes import IncludeScan
 
 FFI_PARTS = ("3rdparty/tvm-ffi", "ffi")
 """Where a TVM tree keeps its tvm-ffi: a submodule since v0.22, a plain folder in v0.21."""
@@ -67,8 +69,8 @@ _INCLUDE_DIRS = (
     "3rdparty/mscclpp/include", "3rdparty/cutlass/include", "3rdparty/cutlass/tools/util/include",
     "3rdparty/cutlass_fpA_intB_gemm", "3rdparty/libflash_attn/include",
 )  # fmt: skip
-_FFI_HEADER = "tvm/ffi/c_api.h"
-_DLPACK_HEADER = "dlpack/dlpack.h"
+_FFI_FOLDER, _DLPACK_FOLDER = "tvm/ffi/", "dlpack/"
+_FFI_HEADER, _DLPACK_HEADER = f"{_FFI_FOLDER}c_api.h", f"{_DLPACK_FOLDER}dlpack.h"
 
 TVM_FFI_OF_TVM = {"0.22": "0.1.0", "0.23": "0.1.8.post2", "0.24": "0.1.11", "0.25": "0.1.12", "0.26": "0.1.13.post2"}
 """The tvm-ffi release that each TVM release has as its submodule (`git ls-tree vX.Y.0 3rdparty/tvm-ffi`)."""
@@ -100,12 +102,12 @@ def cpp_standard(version: str, cmake_text: str) -> str:
 
 
 def find_headers(
-    root: Path, project: str, version: str, *, needs_ffi: bool, has_cpp: bool = True, vendored: Iterable[str] = ()
+    root: Path, project: str, version: str, sources: Sequence[str] = (), vendored: Iterable[str] = ()
 ) -> Headers:
     """The include folders that exist and hold something, and how to get the headers that do not.
 
-    `needs_ffi`: the tree's sources include tvm/ffi; `has_cpp`: it has C++ at all. When tvm-ffi's headers or dlpack.h
-    are missing, those of an installed tvm_ffi package (never imported), or of $XREF_TVM_FFI_INCLUDE, come last.
+    `sources`: the tree's C++ files, tree-relative. When they include headers of tvm-ffi or dlpack that are missing,
+    those of an installed tvm_ffi package (never imported), or of $XREF_TVM_FFI_INCLUDE, come last.
     `vendored`: tree-relative folders of third-party code, which for an "other" project are searched for a TVM, for
     tvm-ffi and for include folders.
     """
@@ -115,20 +117,12 @@ def find_headers(
         for name in sorted(vendored, key=lambda name: os.path.basename(name) not in ("tvm", "tvm-ffi")):
             found_dirs += [root / name / inner for inner in _INCLUDE_DIRS if inner != "src" or name.endswith("/tvm")]
     folders = [str(folder) for folder in found_dirs if _holds_something(folder)]
-    missing = [
-        header
-        for header in (_FFI_HEADER, _DLPACK_HEADER)
-        if not any(Path(folder, header).is_file() for folder in folders)
-    ]
-    if not has_cpp:
-        missing = []
-    elif not needs_ffi:
-        missing = [header for header in missing if header == _DLPACK_HEADER and project != "other"]
+    missing = _missing_headers(root, sources, folders)
     if not missing:
         return Headers(tuple(folders), ())
     what = " and ".join(missing)
     wanted = wanted_ffi_release(root, version)
-    remedy = _remedy(root, wanted, needs_ffi)
+    remedy = _remedy(root, wanted, _FFI_HEADER in missing)
     package = _installed_ffi()
     if package is None:
         return Headers(
@@ -140,6 +134,26 @@ def find_headers(
     if wanted and release and _release(wanted) != _release(release):
         note += f", but this tree wants {wanted}: if units fail, {remedy}"
     return Headers((*folders, *found), (note,))
+
+
+def _missing_headers(root: Path, sources: Sequence[str], folders: Sequence[str]) -> list[str]:
+    """Of tvm-ffi and dlpack, the header of each that is missing and that the sources need."""
+    missing = [
+        header
+        for header in (_FFI_HEADER, _DLPACK_HEADER)
+        if not any(Path(folder, header).is_file() for folder in folders)
+    ]
+    if not missing:
+        return []
+    scan = IncludeScan(root, frozenset(sources), folders)
+    lost = {
+        name
+        for path in sources
+        for name in scan.names(path)
+        if name.startswith((_FFI_FOLDER, _DLPACK_FOLDER)) and not scan.find(name, str((root / path).parent))
+    }
+    needs_ffi = any(name.startswith(_FFI_FOLDER) for name in lost)
+    return [header for header in missing if needs_ffi or (header == _DLPACK_HEADER and lost)]  # tvm-ffi's include it
 
 
 def wanted_ffi_release(root: Path, version: str) -> str:

@@ -35,13 +35,12 @@ def _assigned(path: Path, name: str) -> str:
     return found[1] if found else ""
 
 
-def era_of(root: Path, files: Sequence[SourceFile]) -> tuple[str, bool]:
-    """The era by how many units use each registration macro, and whether any unit includes a tvm-ffi header.
+def era_of(root: Path, files: Sequence[SourceFile]) -> str:
+    """The era by how many units use each registration macro.
 
     v0.21 has 501 units with TVM_FFI_REGISTER_GLOBAL and 150 with a static init block; other releases have one kind.
     """
     old = middle = new = 0
-    includes_ffi = False
     for file in files:
         if file.kind != "unit" or file.skip:
             continue
@@ -52,12 +51,11 @@ def era_of(root: Path, files: Sequence[SourceFile]) -> tuple[str, bool]:
         old += b"TVM_REGISTER_GLOBAL" in text
         middle += b"TVM_FFI_REGISTER_GLOBAL" in text
         new += b"TVM_FFI_STATIC_INIT_BLOCK" in text
-        includes_ffi = includes_ffi or b"tvm/ffi/" in text
     total = old + middle + new
     if not total:
-        return "none", includes_ffi
+        return "none"
     if old > 0.9 * total:
-        return "register_global", includes_ffi
+        return "register_global"
     if new > 0.9 * total:
-        return "static_init_block", includes_ffi
-    return ("ffi_register_global" if middle > 0.1 * total and old < 0.1 * total else "mixed"), includes_ffi
+        return "static_init_block"
+    return "ffi_register_global" if middle > 0.1 * total and old < 0.1 * total else "mixed"

@@ -7,12 +7,14 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from small_tree import make_tree
 
 from xref.index import IndexOptions, run_index
 from xref.site.build import SiteOptions, SiteSummary, build_site
+from xref.site.changes import Changes, find_changes
 from xref.site.check import check_site
 from xref.site.state import FILE
 
@@ -33,12 +35,13 @@ def build(db: Path, out: Path, **options: object) -> SiteSummary:
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a tree, its index and its site."""
+    """A folder with a tree, its index and its site. A file is read in part, as some are in every real tree."""
     folder = tmp_path_factory.mktemp("first")
     tree = make_tree(folder / "tree")
     for path in (tree / "src").iterdir():
         if path.name not in ("passes.cc", "visitors.cc"):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
+    (tree / "src" / "part.cc").write_text("#include <nobody/has/that.h>\n\nint Part() { return 1; }\n")
     index(tree, folder / "xref.db")
     build(folder / "xref.db", folder / "site")
     return folder
@@ -145,10 +148,27 @@ def key_of_another_registered(tree: Path) -> None:
     replace(tree / "src" / "passes.cc", 'GlobalDef().def("relax', 'GlobalDef().def("tirx.Fold", Unnamed).def("relax')
 
 
+def degraded(tree: Path) -> None:
+    """The file is read in part now; how many are stands on the pages about the whole alone."""
+    replace(tree / "src" / "visitors.cc", "\n", "\n#include <nobody/has/this.h>\n")
+
+
+def file_renamed(tree: Path) -> None:
+    """As many calls and references as before, of the same, from another file."""
+    (tree / "python" / "pkg" / "lookups.py").rename(tree / "python" / "pkg" / "found.py")
+
+
+def call_moved(tree: Path) -> None:
+    """A file is gone, and what it called has as many callers as before."""
+    file_gone(tree)
+    path = tree / "python" / "pkg" / "passes.py"
+    path.write_text(path.read_text() + "\n\nknown = tvm_ffi.get_global_func('pkg.known')\n")
+
+
 EDITS = [
     insert_lines, new_caller, call_gone, renamed, new_file, file_gone, header, call_in_a_body, keys_swapped, key_gone,
     another_way, not_virtual, comment_left_open, declaration_gone, member_gone, last_member_gone, unit_gone, key_added,
-    key_of_another_registered,
+    key_of_another_registered, degraded, file_renamed, call_moved,
 ]  # fmt: skip
 
 
@@ -158,6 +178,14 @@ def test_building_again_gives_what_a_whole_build_gives(
 ) -> None:
     """Byte for byte, whatever was edited: a page left over from before would tell of code that is no more."""
     monkeypatch.setattr("xref.site.changes._TOO_MANY", 2)  # the tree is small: most of it would be made again
+    decided: list[bool] = []
+
+    def found(*arguments: Any) -> Changes | None:
+        changes = find_changes(*arguments)
+        decided.append(changes is not None)
+        return changes
+
+    monkeypatch.setattr("xref.site.build.find_changes", found)
     shutil.copytree(first / "site", tmp_path / "site")
     tree = first / "tree"
     kept = tmp_path / "tree"
@@ -171,6 +199,7 @@ def test_building_again_gives_what_a_whole_build_gives(
         shutil.rmtree(tree)
         shutil.copytree(kept, tree)
     assert taken_over > 0
+    assert decided == [True], "all pages were made"
     again, whole = content(tmp_path / "site"), content(tmp_path / "whole")
     assert again.keys() == whole.keys()
     assert [name for name in whole if again[name] != whole[name]] == []

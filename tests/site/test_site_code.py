@@ -10,7 +10,7 @@ from pygments.lexers import CppLexer, PythonLexer
 from pygments.token import Comment, Keyword, Name, Number, String
 
 from xref.site import source_pages
-from xref.site.codeview import ROOT, Link, Mention, add_strings, escape, find_links, render_lines
+from xref.site.codeview import ROOT, Link, Mention, escape, find_links, find_strings, render_lines
 from xref.site.lex import tokens
 from xref.site.sources import decode, line_count
 
@@ -93,7 +93,7 @@ def test_no_text_makes_the_scanner_slow() -> None:
 SOURCE = 'int twice(int é, int value) { return é + value; } // é value\n#include "a.h"\n  x == y; mod_x; operator\n'
 
 
-def links_of(*mentions: Mention, lang: str = "cpp") -> dict[int, list[Link]]:
+def links_of(*mentions: Mention, lang: str = "cpp") -> list[Link]:
     return find_links(decode(SOURCE.encode()), lang, mentions)
 
 
@@ -103,52 +103,51 @@ def test_columns_of_cpp_count_bytes() -> None:
     character = SOURCE.index("value;") + 1
     assert byte != character
     for lang, col in (("cpp", byte), ("python", character)):
-        [link] = links_of(Mention(1, col, "read", "value", "s/x.html"), lang=lang)[1]
+        [link] = links_of(Mention(1, col, "read", "value", "s/x.html"), lang=lang)
         assert SOURCE[link.start : link.end] == "value"
 
 
 def test_what_is_not_the_name_is_not_linked() -> None:
     """Implicit conversions and macro expansions stand at columns of other words."""
-    assert links_of(Mention(1, 1, "call", "Any", "s/x.html")) == {}
-    assert links_of(Mention(3, 11, "read", "mod", "s/x.html")) == {}, "mod_x is another name"
+    assert links_of(Mention(1, 1, "call", "Any", "s/x.html")) == []
+    assert links_of(Mention(3, 11, "read", "mod", "s/x.html")) == [], "mod_x is another name"
     assert (
         links_of(
             Mention(99, 1, "read", "x", "s/x.html"), Mention(1, 999, "read", "x", "s"), Mention(0, 0, "", "x", "s")
         )
-        == {}
+        == []
     )
 
 
 def test_an_operator_is_linked_at_its_sign() -> None:
-    [link] = links_of(Mention(3, 5, "call", "operator==", "s/x.html"))[3]
+    [link] = links_of(Mention(3, 5, "call", "operator==", "s/x.html"))
     assert (link.start, link.end) == (4, 6)
 
 
 def test_python_links_another_name_for_the_symbol() -> None:
     """`import a as x; x()` refers to a at a place that is spelled x."""
-    [link] = links_of(Mention(3, 3, "call", "original", "s/x.html"), lang="python")[3]
+    [link] = links_of(Mention(3, 3, "call", "original", "s/x.html"), lang="python")
     assert SOURCE.splitlines()[2][link.start : link.end] == "x"
 
 
 def test_the_most_telling_reference_wins() -> None:
     """`T()` refers to the class and to its constructor at one place; a definition beats both."""
     both = [Mention(1, 5, "call", "twice", "s/call.html"), Mention(1, 5, "type", "twice", "s/type.html")]
-    assert links_of(*both)[1][0].address == "s/type.html"
-    assert links_of(*both, Mention(1, 5, "definition", "twice", "s/def.html"))[1][0].address == "s/def.html"
+    assert links_of(*both)[0].address == "s/type.html"
+    assert links_of(*both, Mention(1, 5, "definition", "twice", "s/def.html"))[0].address == "s/def.html"
 
 
 def test_links_win_over_colours() -> None:
     text = decode(b'f("relax.transform.FuseTIR"); // end\n')
-    links: dict[int, list[Link]] = {}
-    add_strings(links, text, [(1, "relax.transform.FuseTIR", "keys/ffi.html#k")])
-    [line] = render_lines(text, "cpp", links)
+    [(at, link)] = find_strings(text, [(1, "relax.transform.FuseTIR", "keys/ffi.html#k")])
+    [line] = render_lines(text, "cpp", {at: [link]})
     assert (
         line == f'f(<u>"</u><a class=k href={ROOT}keys/ffi.html#k>relax.transform.FuseTIR</a><u>"</u>); <i>// end</i>'
     )
 
 
 def test_a_comment_over_lines_is_closed_on_each() -> None:
-    assert render_lines(decode(b"a /* b\nc <d> */ e\n"), "cpp", {}) == ["a <i>/* b</i>", "<i>c &lt;d&gt; */</i> e"]
+    assert [*render_lines(decode(b"a /* b\nc <d> */ e\n"), "cpp", {})] == ["a <i>/* b</i>", "<i>c &lt;d&gt; */</i> e"]
 
 
 def test_hidden_characters_are_shown() -> None:

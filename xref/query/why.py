@@ -31,10 +31,13 @@ _KIND_REASONS = {
 _DATA_KINDS = ("field", "variable", "enumerator", "enum", "typedef", "attribute", "property", "constant")
 
 
-def why_no_callers(db: sqlite3.Connection, match: Match, spelled: Container[str] | None = None) -> str | None:
+def why_no_callers(
+    db: sqlite3.Connection, match: Match, spelled: Container[str] | None = None, unread: str | None = None
+) -> str | None:
     """None when a caller in the symbol's own language is known; else the sentence that says why there is none.
 
     `spelled` holds every word of the unresolved calls: who asks of many symbols need not search them for each.
+    `unread` is what to say of other files that were not read, in place of how many there are.
     """
     symbol = match.symbol
     if any(site.lang == symbol.lang or (site.lang, symbol.lang) == ("cython", "cpp") for site in match.calls):
@@ -51,9 +54,8 @@ def why_no_callers(db: sqlite3.Connection, match: Match, spelled: Container[str]
     ]
     unresolved = _spelled(db, symbol) if spelled is None or symbol.name in spelled else []
     if not reasons:
-        reasons.append(
-            f"nothing that was read in the tree calls it, takes its address or registers it{_unread(db, symbol)}"
-        )
+        others = _unread(db, symbol, unread)
+        reasons.append(f"nothing that was read in the tree calls it, takes its address or registers it{others}")
     return f"{lead}: " + "; ".join(reasons + unresolved)
 
 
@@ -171,11 +173,13 @@ def _some(places: list[str]) -> str:
     return ", ".join(places[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
-def _unread(db: sqlite3.Connection, symbol: SymbolRow) -> str:
+def _unread(db: sqlite3.Connection, symbol: SymbolRow, others: str | None) -> str:
     """What of the tree was not read, in parentheses: the symbol's own file before the number of others."""
     own = db.execute("SELECT status, detail FROM files WHERE path = ?", (symbol.path,)).fetchone()
     if own and own[0] != "ok":
         return f" (its own file is {own[0]}: {own[1]})"
+    if others is not None:
+        return f" ({others})" if others else ""
     rows = dict(db.execute("SELECT status, count(*) FROM files WHERE status IN ('degraded', 'failed') GROUP BY status"))
     if not rows:
         return ""

@@ -27,17 +27,16 @@ _FACTS = (
     "SELECT line, symbol_id, kind, end_line FROM locations WHERE path = ?",
 )
 """All that a file says, by line."""
+_CALLS = ("SELECT line, callee_id FROM calls WHERE path = ?", "SELECT line, caller_id FROM calls WHERE path = ?")
 _MENTIONS = (
     "SELECT line, symbol_id FROM refs WHERE path = ?",
-    "SELECT line, callee_id FROM calls WHERE path = ?",
-    "SELECT line, caller_id FROM calls WHERE path = ?",
     "SELECT line, in_symbol_id FROM unresolved WHERE path = ?",
     "SELECT line, symbol_id FROM key_defs WHERE path = ?",
     "SELECT line, in_symbol_id FROM key_uses WHERE path = ?",
     "SELECT line, symbol_id FROM locations WHERE path = ?",
     "SELECT u.line, d.symbol_id FROM key_uses u JOIN key_defs d USING (registry, name) WHERE u.path = ?",
 )
-"""The symbols whose pages show something of a line."""
+"""The symbols whose pages show something of a line, those of `_CALLS` too."""
 
 
 def blocks_of(db: sqlite3.Connection, root: Path, path: str) -> str:
@@ -69,12 +68,16 @@ def meets(blocks: Collection[int], first: int, last: int) -> bool:
     return any(at in blocks for at in range(block_of(first), block_of(last) + 1))
 
 
-def mentioned(db: sqlite3.Connection, path: str, blocks: Collection[int]) -> Iterator[Id]:
-    """The symbols that some blocks of a file mention, define, call, call from, register or look up."""
-    for query in _MENTIONS:
-        for line, id_ in db.execute(query, (path,)):
-            if id_ is not None and block_of(line) in blocks:
-                yield id_
+def mentioned(db: sqlite3.Connection, path: str, blocks: Collection[int], written: Collection[int]) -> Iterator[Id]:
+    """The symbols that some blocks of a file mention, define, register or look up, or in blocks that were `written`
+    anew, call or call from. Elsewhere the marks of both ends tell of a call that came or went: a line of a template
+    that everybody uses calls thousands of functions.
+    """
+    for queries, where in ((_MENTIONS, blocks), (_CALLS, written)):
+        for query in queries if where else ():
+            for line, id_ in db.execute(query, (path,)):
+                if id_ is not None and block_of(line) in where:
+                    yield id_
 
 
 def calls_in(db: sqlite3.Connection, path: str, blocks: Collection[int]) -> Iterator[tuple[Id, Id]]:

@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from xref.garbage import paused_collection
 from xref.model import XrefError
@@ -28,9 +28,12 @@ from xref.store import open_index
 from xref.workers import Failure, Task, Workers
 
 Progress = Callable[[int, int, str], None]
+T = TypeVar("T")
 _POLL_SECONDS = 0.5
 _OUTSIDE_PER_TASK = 4
 _CARDS_PER_TASK = 24
+_LINKED = 4000
+"""Files of the site in place that a task takes over."""
 
 
 @dataclass(slots=True)
@@ -98,6 +101,10 @@ def build_site(db: Path, out: Path, jobs: int, progress: Progress, options: Site
                 with closing(open_index(db)) as connection:
                     state = state_of(connection, plan, reader.rows, maker, inputs)
                     changes = find_changes(connection, plan, before, state) if before else None
+                staying = _staying(plan, changes, old) if changes else []
+                pool.submit(
+                    Task("what stays", worker.take_over, (old, urls_), ()) for urls_ in _parts(staying, _LINKED)
+                )
                 pool.submit(_tasks(plan, changes, before, old))
                 made = _wait(pool, summary, progress, state)
             _finish(folder, old, options, _Result(plan, changes, before, state, made), summary)
@@ -175,38 +182,47 @@ def _site_in_place(out: Path, maker: str, options: SiteOptions) -> SiteState | N
     return before if before is not None and before.maker == maker else None
 
 
+def _staying(plan: SitePlan, changes: Changes, old: Path) -> list[str]:
+    """The addresses of what is taken over from the site at `old`, whatever comes of doubtful pages."""
+    known, page_of, dirty = _known(plan), _page_of(plan), changes.pages | changes.doubtful
+    return [url for url in _files(old) if changes.keeps(url, known, page_of, dirty)]
+
+
 def _take_over(result: _Result, before: SiteState, old: Path, folder: Path) -> int:
-    """Bring unchanged files of the site in place into the new one; how many pages. A link where the disk allows it."""
+    """Bring the rest of what stays of the site in place into the new one, and its marks; how many pages stay in all."""
     plan, changes, state = result.plan, result.changes, result.state
-    pages = [page for found in plan.packing.by_file.values() for page in found] + plan.packing.outside
-    known = {page.url for page in pages}
-    known |= {address(file.path) for file in plan.files for address in (urls.source_url, urls.outline_url)}
-    page_of = _page_of(plan)
+    known, page_of = _known(plan), _page_of(plan)
     if changes is not None:
         changes.pages |= changes.doubtful - result.kept.doubtful
         state.far |= {
             code: mark for code, mark in before.far.items() if code in page_of and page_of[code] not in changes.pages
         }
         state.blocks |= {path: found for path, found in before.blocks.items() if path in plan.files_at} | changes.blocks
-    kept = 0
-    for base, _, names in os.walk(old):
-        for name in names:
-            path = os.path.join(base, name)
-            url = os.path.relpath(path, old).replace(os.sep, "/")
-            target = folder / url
-            if url not in result.kept.same and not (changes is not None and changes.keeps(url, known, page_of)):
-                continue
-            if target.exists():
-                continue
-            if url in before.outputs:
-                state.outputs[url] = before.outputs[url]
-            target.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                os.link(path, target)
-            except OSError:
-                shutil.copyfile(path, target)
-            kept += name.endswith(".html")
-    return kept
+    staying = [
+        url
+        for url in _files(old)
+        if url in result.kept.same or (changes is not None and changes.keeps(url, known, page_of, changes.pages))
+    ]
+    new = set(_files(folder))
+    worker.link(old, folder, [url for url in staying if url not in new])
+    state.outputs |= {url: before.outputs[url] for url in staying if url in before.outputs and url not in state.outputs}
+    return sum(url.endswith(".html") for url in staying)
+
+
+def _files(folder: Path) -> list[str]:
+    """The addresses of all files of a site."""
+    found = []
+    for base, _, names in os.walk(folder):
+        inside = os.path.relpath(base, folder).replace(os.sep, "/")
+        found += names if inside == "." else [f"{inside}/{name}" for name in names]
+    return found
+
+
+def _known(plan: SitePlan) -> set[str]:
+    """The addresses of all pages of files and symbols."""
+    pages = [page for found in plan.packing.by_file.values() for page in found] + plan.packing.outside
+    known = {page.url for page in pages}
+    return known | {address(file.path) for file in plan.files for address in (urls.source_url, urls.outline_url)}
 
 
 def _page_of(plan: SitePlan) -> dict[str, str]:
@@ -256,8 +272,8 @@ def _tasks(plan: SitePlan, changes: Changes | None, before: SiteState | None, ol
     return tasks
 
 
-def _parts(numbers: list[int], size: int) -> list[list[int]]:
-    return [numbers[at : at + size] for at in range(0, len(numbers), size)]
+def _parts(of: list[T], size: int) -> list[list[T]]:
+    return [of[at : at + size] for at in range(0, len(of), size)]
 
 
 def _wait(pool: Workers, summary: SiteSummary, progress: Progress, state: SiteState) -> _Kept:

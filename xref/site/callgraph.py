@@ -7,6 +7,7 @@ Small enough (some 10 MB for TVM) to be handed to every worker process.
 from __future__ import annotations
 
 import sqlite3
+import zlib
 from array import array
 from bisect import bisect_left
 from collections import Counter
@@ -26,6 +27,7 @@ _SURE = bytes(kind not in (Evidence.NAME, ENCLOSES) for kind in KINDS).ljust(256
 _COL_BITS, _LINE_BITS = 24, 24
 _PLACE_BITS = _COL_BITS + _LINE_BITS
 """A site as one number that sorts like the code: position of the file + 1, line, column."""
+_MARK_MASK = (1 << 61) - 1
 _LINE_MASK = (1 << _LINE_BITS) - 1
 
 
@@ -144,13 +146,22 @@ class CallGraph:
         """How many functions each symbol calls, guesses by name and macro expansions aside."""
         return self._distinct(self._caller, self._callee, bytes(map(gt, self._kind.translate(_SURE), self._macro)))
 
-    def site_counts(self) -> dict[Id, int]:
-        """How many call sites there are of and in each symbol."""
-        counts = [0] * len(self._ids)
-        for caller, callee, sites in zip(self._caller, self._callee, self._sites, strict=True):
+    def edge_marks(self, files: Sequence[int]) -> dict[Id, tuple[int, int]]:
+        """How many call sites there are of and in each symbol, and a number that changes with its edges: which, of what
+        kind, through what, in which file, how many sites. `files` are numbers that tell files in every index."""
+        counts, marks = [0] * len(self._ids), [0] * len(self._ids)
+        few = [id_ & _MARK_MASK for id_ in self._ids]
+        vias = [zlib.crc32(via.encode("utf-8", "surrogatepass")) for via in self._vias]
+        at = [*files, 0]  # -1: nowhere
+        for caller, callee, kind, via, file, sites in zip(
+            self._caller, self._callee, self._kind, self._via, self._file, self._sites, strict=True
+        ):
+            edge = vias[via] + at[file] + sites * 131 + kind
             counts[caller] += sites
             counts[callee] += sites
-        return dict(zip(self._ids, counts, strict=True))
+            marks[caller] += edge * few[callee]
+            marks[callee] += edge * few[caller]
+        return {id_: (count, mark & _MARK_MASK) for id_, count, mark in zip(self._ids, counts, marks, strict=True)}
 
     def _distinct(self, near: array[int], far: array[int], chosen: bytes) -> dict[Id, int]:
         """How many others are at the far end of the `chosen` edges of each symbol (a byte for each edge, 0 or 1)."""

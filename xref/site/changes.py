@@ -3,7 +3,10 @@
 A page shows facts of its own symbols and of their neighbours: callers, callees, relations, members; a drawing and the
 other language's side reach two calls far. So pages of what stands in the changed blocks of lines, or is mentioned
 there, are made again, those within that reach where the marks of what they show of it differ, and all that is about the
-whole tree. The tests hold the result to a whole build, byte for byte.
+whole tree. What has gone, a call or a whole file, is mentioned nowhere any more: counts in the marks of what it led to
+or came from differ, or something took its place, and that stands in a changed block. Of a file that was read otherwise
+than before (in part, changed since) every line counts as changed. The tests hold the result to a whole build, byte for
+byte.
 """
 
 from __future__ import annotations
@@ -11,19 +14,19 @@ from __future__ import annotations
 import json
 import sqlite3
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from xref.model import Id
 from xref.site import urls
 from xref.site.blocks import block_of, blocks_of, calls_in, changed_blocks, meets, mentioned
 from xref.site.cards import SHARDS, shard_of
-from xref.site.drawable import HUB_CALLERS
+from xref.site.drawable import GIVEN, HUB_CALLERS
 from xref.site.drawing import ALWAYS_DRAWN
 from xref.site.keys import addresses_of
 from xref.site.names import is_constructor
 from xref.site.plan import SitePlan
-from xref.site.state import SiteState, address_changed, names_changed
+from xref.site.state import SiteState, address_changed, names_changed, shown_changed
 from xref.site.texts import LEAD
 
 _IN = "IN (SELECT value FROM json_each(?))"
@@ -46,10 +49,11 @@ class Changes:
     blocks: dict[str, str]
     """The blocks of the files whose content or facts have changed."""
 
-    def keeps(self, url: str, known: set[str], page_of: dict[str, str]) -> bool:
+    def keeps(self, url: str, known: set[str], page_of: dict[str, str], dirty: Collection[str]) -> bool:
         """Whether the file at `url` of the site in place is good for the new one.
 
-        `known` are the pages of the new site, `page_of` maps the code of a symbol to its page.
+        `known` are the pages of the new site, `page_of` maps the code of a symbol to its page, `dirty` are the pages
+        that are made again.
         """
         folder, _, rest = url.partition("/")
         if folder == "cards":
@@ -60,36 +64,44 @@ class Changes:
             return False
         if folder == "s" and rest.count(".") > 1:  # a further page of a list
             page = page_of.get(rest.partition(".")[0].replace("/", ""), "")
-            return page in known and page not in self.pages
-        return url in known and url not in self.pages
+            return page in known and page not in dirty
+        return url in known and url not in dirty
 
 
 def find_changes(db: sqlite3.Connection, plan: SitePlan, old: SiteState, new: SiteState) -> Changes | None:
     """What differs between two states; None when everything must be made."""
-    if old.common != new.common or not old.files.keys() <= new.files.keys():
+    if old.common != new.common:
         return None
+    unlike = {path for path, marks in new.files.items() if old.files.get(path, marks)[2] != marks[2]}
     changed_files = {path for path, marks in new.files.items() if old.files.get(path, [""])[0] != marks[0]}
     blocks = {path: blocks_of(db, plan.root, path) for path in sorted(changed_files)}
-    differing = {path: changed_blocks(old.blocks.get(path, ""), found) for path, found in blocks.items()}
+    before = {path: "" if path in unlike else old.blocks.get(path, "") for path in blocks}
+    differing = {path: changed_blocks(before[path], found) for path, found in blocks.items()}
+    written = {path: changed_blocks(before[path], found, text=True) for path, found in blocks.items()}
     sources = {path for path, marks in new.files.items() if old.files.get(path) != marks}
     by_code = {code: id_ for id_, code in plan.packing.code.items()}
-    changed = {by_code[code] for code, mark in new.symbols.items() if old.symbols.get(code) != mark}
+    changed = {by_code[code] for code, mark in new.symbols.items() if shown_changed(old.symbols.get(code), mark)}
+    rewired = {by_code[code] for code, mark in new.symbols.items() if old.symbols.get(code) != mark} - changed
     moved = {by_code[code] for code, mark in new.symbols.items() if address_changed(old.symbols.get(code), mark)}
     gone = old.symbols.keys() - new.symbols.keys()
     renamed = {by_code[code] for code, mark in new.symbols.items() if names_changed(old.symbols.get(code), mark)}
     inside = {id_ for path, numbers in differing.items() for id_ in _inside(plan, path, numbers)}
-    below = {id_ for path, found in blocks.items() for id_ in _below(plan, path, old.blocks.get(path, ""), found)}
-    touched = {id_ for path, numbers in differing.items() for id_ in mentioned(db, path, numbers) if id_ in plan.names}
+    edited = {id_ for path, numbers in written.items() for id_ in _inside(plan, path, numbers)}
+    below = {id_ for path, found in blocks.items() for id_ in _below(plan, path, before[path], found)}
+    touched = {
+        id_ for path, numbers in differing.items() for id_ in mentioned(db, path, numbers, written[path])
+        if id_ in plan.names
+    }  # fmt: skip
     keys = _keys_changed(plan, old)
     with_keys, over_keys = _users_of_keys(db, keys), _calls_over_keys(db, keys)
-    near = changed | inside | touched | with_keys | {id_ for ends in over_keys for id_ in ends}
+    near = changed | rewired | inside | touched | with_keys | {id_ for ends in over_keys for id_ in ends}
     sources |= _files_of_keys(db, keys) & plan.files_at.keys()
     sources |= {plan.files[plan.names[id_].file].path for id_ in changed if plan.names[id_].file >= 0}
     sources |= _referring(db, moved)
-    reach = _reach(plan, changed | inside | below) | _reach_of_edges(plan, over_keys)
-    for path, numbers in differing.items():
+    reach = _reach(plan, changed | rewired | inside | below, old.hubs) | _reach_of_edges(plan, over_keys)
+    for path, numbers in written.items():
         reach |= _reach_of_edges(plan, set(calls_in(db, path, numbers)))
-    dirty = near | below | _neighbours(db, plan, renamed | inside) | _users(db, moved)
+    dirty = near | below | _neighbours(db, plan, renamed | edited) | _users(db, moved)
     dirty |= _downs(db, near, "overrides")  # an override shows the callers of what it overrides
     dirty |= {parent for id_ in changed if (parent := plan.names[id_].parent) is not None}
     dirty |= {  # a class lists the callers of its constructors
@@ -173,17 +185,19 @@ def _users(db: sqlite3.Connection, ids: set[Id]) -> set[Id]:
     return {id_ for (id_,) in rows if id_ is not None}
 
 
-def _reach(plan: SitePlan, ids: set[Id]) -> set[Id]:
-    """All within two calls, not through helpers that hundreds call: drawings hardly go there either."""
+def _reach(plan: SitePlan, ids: set[Id], before: Mapping[str, str]) -> set[Id]:
+    """All within two calls, not through functions that were hubs `before` and are: drawings do not go there either."""
     found, frontier = set(ids), set(ids)
     for _ in range(2):
         further: set[Id] = set()
         for id_ in frontier:
-            helper = plan.callers.get(id_, 0) > HUB_CALLERS
+            hub = before.get(plan.packing.code.get(id_, ""), "")
+            helper = "c" in hub and plan.callers.get(id_, 0) > HUB_CALLERS
+            wide = "d" in hub and id_ in plan.dispatchers
             further.update(
                 edge.caller for edge in plan.graph.callers(id_) if not helper or edge.evidence in ALWAYS_DRAWN
             )
-            further.update(edge.callee for edge in plan.graph.callees(id_))
+            further.update(edge.callee for edge in plan.graph.callees(id_) if not wide or edge.evidence not in GIVEN)
         frontier = further - found
         found |= further
     return found

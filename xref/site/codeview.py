@@ -7,8 +7,9 @@ macro expansion or a wrong column must not underline something else. Where both 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple, overload
 
 from xref.model import Lang
 from xref.site.lex import Token, tokens
@@ -74,10 +75,10 @@ def with_root(html: str, root: str) -> str:
     return html.replace(ROOT, root)
 
 
-def find_links(text: Text, lang: str, mentions: Iterable[Mention]) -> dict[int, list[Link]]:
-    """Line -> links in order, none overlapping. Of several references at one place the most telling one is linked."""
+def find_links(text: Text, lang: str, mentions: Iterable[Mention]) -> list[Link]:
+    """The links of a line, in order, none overlapping. Of references at one place the most telling one is linked."""
     in_bytes = lang == Lang.CPP
-    best: dict[tuple[int, int], tuple[int, Link]] = {}
+    best: dict[int, tuple[int, Link]] = {}
     for mention in mentions:
         start = text.offset(mention.line, mention.col, in_bytes=in_bytes)
         if start < 0:
@@ -87,15 +88,14 @@ def find_links(text: Text, lang: str, mentions: Iterable[Mention]) -> dict[int, 
             continue
         style = "v" if mention.local else "d" if mention.role == "definition" else ""
         rank = _RANK.get(mention.role, 5)
-        known = best.get((mention.line, start))
+        known = best.get(start)
         if known is None or rank < known[0]:
-            best[mention.line, start] = rank, Link(start, start + length, mention.address, style)
-    result: dict[int, list[Link]] = {}
-    for (line, start), (_, link) in sorted(best.items()):
-        row = result.setdefault(line, [])
-        if not row or row[-1].end <= start:
+            best[start] = rank, Link(start, start + length, mention.address, style)
+    row: list[Link] = []
+    for _, (_, link) in sorted(best.items()):
+        if not row or row[-1].end <= link.start:
             row.append(link)
-    return result
+    return row
 
 
 def _length(row: str, start: int, name: str, lang: str) -> int:
@@ -111,45 +111,77 @@ def _length(row: str, start: int, name: str, lang: str) -> int:
     return word.end() - start if word else 0
 
 
-def add_strings(links: dict[int, list[Link]], text: Text, strings: Iterable[tuple[int, str, str]]) -> None:
-    """Link quoted names, (line, name, address): a registration or a look-up may put the name on the next line."""
+def find_strings(text: Text, strings: Iterable[tuple[int, str, str]]) -> Iterator[tuple[int, Link]]:
+    """Line and link of quoted names, (line, name, address): a registration or a look-up may put it on the next line."""
     for line, name, address in strings:
         for at in (line, line + 1):
             row = text.rows[at - 1] if 0 < at <= len(text.rows) else ""
             start = next((row.find(quote + name + quote) for quote in "\"'" if quote + name + quote in row), -1)
             if start >= 0:
-                add_link(links, at, Link(start + 1, start + 1 + len(name), address, "k"))
+                yield at, Link(start + 1, start + 1 + len(name), address, "k")
                 break
 
 
-def add_link(links: dict[int, list[Link]], line: int, link: Link) -> None:
-    """Add a link unless one is there already."""
-    row = links.setdefault(line, [])
+def add_link(row: list[Link], link: Link) -> None:
+    """Add a link to those of its line, unless one is there already."""
     if all(other.end <= link.start or link.end <= other.start for other in row):
         row.append(link)
         row.sort()
 
 
-def render_lines(text: Text, lang: str, links: dict[int, list[Link]]) -> list[str]:
-    """The HTML of each line, without line ends; addresses begin with `ROOT` unless they are local."""
-    whole = "\n".join(text.rows)
-    result = []
-    pending = iter(tokens(whole, lang))
-    token = next(pending, None)
-    begin = 0
-    for number, row in enumerate(text.rows, 1):
-        end = begin + len(row)
-        inside: list[Token] = []
-        while token is not None and token.start < end:
-            inside.append(Token(max(token.start - begin, 0), min(token.end, end) - begin, token.kind))
-            if token.end > end:
-                break
-            token = next(pending, None)
-        while token is not None and token.end <= end + 1:
-            token = next(pending, None)
-        result.append("".join(_line(row, inside, links.get(number, ()))))
-        begin = end + 1
-    return result
+class Lines(Sequence[str]):
+    """The HTML of a file's lines, without line ends; addresses begin with `ROOT` unless they are local.
+
+    A line is made when it is asked for: most pages show an excerpt, and after an edit few show the whole file.
+    """
+
+    def __init__(self, text: Text, lang: str, links_of: Callable[[int], Iterable[Link]]) -> None:
+        """`links_of` gives the links of a line, counted from 1, in order."""
+        self._text, self._lang, self._links_of = text, lang, links_of
+        self._made: list[str | None] = [None] * len(text.rows)
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        if isinstance(at, slice):
+            return [self[number] for number in range(*at.indices(len(self)))]
+        made = self._made[at]
+        if made is None:
+            number = range(len(self))[at]
+            links = self._links_of(number + 1)
+            made = self._made[at] = "".join(_line(self._text.rows[number], self._tokens[number], links))
+        return made
+
+    @cached_property
+    def _tokens(self) -> list[list[Token]]:
+        """The tokens of each line, with places in the line; a comment or a string may go on over several."""
+        pending = iter(tokens("\n".join(self._text.rows), self._lang))
+        token = next(pending, None)
+        result = []
+        begin = 0
+        for row in self._text.rows:
+            end = begin + len(row)
+            inside: list[Token] = []
+            while token is not None and token.start < end:
+                inside.append(Token(max(token.start - begin, 0), min(token.end, end) - begin, token.kind))
+                if token.end > end:
+                    break
+                token = next(pending, None)
+            while token is not None and token.end <= end + 1:
+                token = next(pending, None)
+            result.append(inside)
+            begin = end + 1
+        return result
+
+
+def render_lines(text: Text, lang: str, links: dict[int, list[Link]]) -> Lines:
+    """The HTML of each line; `links` are those of each line, counted from 1, in order."""
+    return Lines(text, lang, lambda line: links.get(line, ()))
 
 
 def _line(row: str, inside: list[Token], links: Iterable[Link]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from xref.model import Evidence, Id
+from xref.model import Evidence, Id, Status
 from xref.site.keys import Key, load_keys
 
 
@@ -152,6 +152,13 @@ def calls_to(db: sqlite3.Connection, ids: Collection[Id]) -> list[Site]:
         (json.dumps(sorted(ids)),),
     )
     return [Site._make(row) for row in rows]
+
+
+def lacks_facts(db: sqlite3.Connection) -> bool:
+    """Whether some files could not be read, or only in part: pages that know no caller say so."""
+    return bool(db.execute(
+        "SELECT EXISTS (SELECT 1 FROM files WHERE status IN (?, ?))", (Status.DEGRADED, Status.FAILED)
+    ).fetchone()[0])  # fmt: skip
 
 
 def _add_keys(db: sqlite3.Connection, facts: dict[Id, Facts], pairs: Iterable[tuple[object, ...]]) -> None:

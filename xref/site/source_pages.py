@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,12 +16,13 @@ from xref.site import urls
 from xref.site.assets import counted, render
 from xref.site.codeview import (
     ROOT,
+    Lines,
     Link,
     Mention,
     add_link,
-    add_strings,
     escape,
     find_links,
+    find_strings,
     render_lines,
     with_root,
 )
@@ -46,7 +48,7 @@ class Code:
     """A file's lines as HTML (empty when the file is gone), and whether references could be linked."""
 
     text: Text
-    lines: list[str]
+    lines: Sequence[str]
     linked: bool
 
 
@@ -68,11 +70,23 @@ def code_of(db: sqlite3.Connection, linker: Linker, file: SourceFile) -> Code:
         return Code(Text([]), [], False)
     if file.state is not State.SAME:
         return Code(text, render_lines(text, file.lang, {}), False)
-    links = find_links(text, file.lang, _mentions(db, linker, file))
-    add_strings(links, text, _key_strings(db, linker, file))
+    mentions: dict[int, list[Mention]] = {}
+    for mention in _mentions(db, linker, file):
+        mentions.setdefault(mention.line, []).append(mention)
+    added: dict[int, list[Link]] = {}
+    for line, link in find_strings(text, _key_strings(db, linker, file)):
+        added.setdefault(line, []).append(link)
     for line, target in db.execute("SELECT line, target_path FROM includes WHERE path = ?", (file.path,)):
-        _link_include(links, text, line, linker.plan.place(target, 0))
-    return Code(text, render_lines(text, file.lang, links), True)
+        if link_ := _include_link(text, line, linker.plan.place(target, 0)):
+            added.setdefault(line, []).append(link_)
+
+    def links_of(line: int) -> list[Link]:
+        links = find_links(text, file.lang, mentions.get(line, ()))
+        for link in added.get(line, ()):
+            add_link(links, link)
+        return links
+
+    return Code(text, Lines(text, file.lang, links_of), True)
 
 
 def _mentions(db: sqlite3.Connection, linker: Linker, file: SourceFile) -> list[Mention]:
@@ -113,11 +127,10 @@ def _key_strings(db: sqlite3.Connection, linker: Linker, file: SourceFile) -> li
     return [(line, name, href) for line, name, href in found if href and name]
 
 
-def _link_include(links: dict[int, list[Link]], text: Text, line: int, href: str | None) -> None:
+def _include_link(text: Text, line: int, href: str | None) -> Link | None:
     row = text.rows[line - 1] if 0 < line <= len(text.rows) else ""
     match = _INCLUDE.search(row)
-    if match and href:
-        add_link(links, line, Link(match.start(1), match.end(1), href, ""))
+    return Link(match.start(1), match.end(1), href, "") if match and href else None
 
 
 def outline_of(linker: Linker, position: int) -> list[OutlineItem]:

@@ -14,15 +14,18 @@ import re
 import sqlite3
 import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fnmatch import translate
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import xref
-from xref.model import Id, Status
+from xref.model import Id
 from xref.site.assets import digest, templates_folder
+from xref.site.drawable import HUB_CALLERS
+from xref.site.facts import lacks_facts
 from xref.site.plan import SitePlan
 from xref.site.publish import is_whole
 from xref.site.sources import SourceFile
@@ -30,10 +33,11 @@ from xref.site.walks import walks_folder
 from xref.trace.folder import run_files
 
 FILE = ".xref-site-state"
-_VERSION = 4
+_VERSION = 5
 _WORD = re.compile(r"\w+")
 _DIGITS = 8
-"""Of each of the three marks of a symbol: of its address, of what its neighbours' pages show of it, of all else."""
+"""Of each of the four marks of a symbol: of its address, of what its neighbours' pages show of it, of all else but who
+calls it and whom it calls, of that."""
 _PLAIN = 2
 """The version of marshal's format: later ones depend on who else holds a value."""
 _PLACE = "line * 131 + col"
@@ -51,9 +55,11 @@ _SUMS = {
 @dataclass(slots=True)
 class SiteState:
     """`maker`: mark of xref's code and the options; `inputs`: of all that a site is made from; `common`: of what every
-    page shows; `files`: path -> (mark of its facts, mark of what only its own page shows); `blocks`: path -> digests
-    of its blocks; `symbols`: code -> three marks; `far`: code -> mark of what its page shows of functions two calls
-    away; `outputs`: address -> mark of an `Output` that has one; `keys`: registry -> its names, in order."""
+    page shows; `files`: path -> (mark of its facts, mark of what only its own page shows, mark of how it was read);
+    `blocks`: path -> digests of its blocks; `symbols`: code -> four marks; `far`: code -> mark of what its page shows
+    of functions two calls away; `outputs`: address -> mark of an `Output` that has one; `keys`: registry -> its names,
+    in order; `hubs`: code -> "c" of functions that so many call that drawings do not go through them, "d" of those that
+    call so many."""
 
     maker: str = ""
     inputs: str = ""
@@ -64,10 +70,11 @@ class SiteState:
     far: dict[str, str] = field(default_factory=dict)
     outputs: dict[str, str] = field(default_factory=dict)
     keys: dict[str, list[str]] = field(default_factory=dict)
+    hubs: dict[str, str] = field(default_factory=dict)
 
     def save(self, folder: Path) -> None:
         """Write the state into a site."""
-        kept = (self.files, self.blocks, self.symbols, self.far, self.outputs, self.keys)
+        kept = (self.files, self.blocks, self.symbols, self.far, self.outputs, self.keys, self.hubs)
         parts = [dict(sorted(part.items())) for part in kept]
         data = json.dumps([_VERSION, self.maker, self.inputs, self.common, *parts], separators=(",", ":"))
         (folder / FILE).write_bytes(zlib.compress(data.encode("utf-8", "surrogatepass"), 6))
@@ -104,15 +111,31 @@ def _content(path: Path) -> str:
 
 
 class Rows(NamedTuple):
-    """Sums over the rows of an index: `files` as in `SiteState`, and a number for each symbol."""
+    """Sums over the rows of an index: `files` as in `SiteState`, numbers for each symbol, of its rows and of its texts,
+    and for each word of a call that could not be resolved."""
 
     files: dict[str, list[str]]
     symbols: dict[Id, int]
+    texts: dict[Id, int]
+    spelled: dict[str, int]
 
 
 def read_rows(db: sqlite3.Connection, files: Sequence[SourceFile]) -> Rows:
     """The sums that need nothing but the index and the tree's files."""
-    return Rows(_files(db, files), _rows(db))
+    texts: dict[Id, int] = {
+        id_: zlib.crc32(f"{signature}\0{doc}".encode("utf-8", "surrogatepass"))
+        for id_, signature, doc in db.execute("SELECT id, signature, doc FROM symbols")
+    }
+    return Rows(_files(db, files), _rows(db), texts, _spelled(db))
+
+
+def _spelled(db: sqlite3.Connection) -> dict[str, int]:
+    spelled: dict[str, int] = {}
+    for row in db.execute("SELECT text, path, line FROM unresolved ORDER BY path, line, text"):
+        data = marshal.dumps(row, _PLAIN)
+        for word in _WORD.findall(row[0]):
+            spelled[word] = zlib.crc32(data, spelled.get(word, 0))
+    return spelled
 
 
 def state_of(db: sqlite3.Connection, plan: SitePlan, rows: Rows, maker: str, inputs: str) -> SiteState:
@@ -120,18 +143,28 @@ def state_of(db: sqlite3.Connection, plan: SitePlan, rows: Rows, maker: str, inp
     keys: dict[str, list[str]] = {}
     for registry, name in sorted(plan.key_pages):
         keys.setdefault(registry, []).append(name)
-    return SiteState(maker, inputs, _common(db, plan), rows.files, symbols=_symbols(db, plan, rows.symbols), keys=keys)
+    common, symbols = _common(db, plan), _symbols(plan, rows)
+    return SiteState(maker, inputs, common, rows.files, symbols=symbols, keys=keys, hubs=hubs_of(plan))
+
+
+def hubs_of(plan: SitePlan) -> dict[str, str]:
+    """See `SiteState`."""
+    called = {id_ for id_, count in plan.callers.items() if count > HUB_CALLERS}
+    return {
+        plan.packing.code[id_]: "c" * (id_ in called) + "d" * (id_ in plan.dispatchers)
+        for id_ in called | plan.dispatchers
+        if id_ in plan.packing.code
+    }
 
 
 def _common(db: sqlite3.Connection, plan: SitePlan) -> str:
-    """What every page depends on: the tree's name, whether there are walks, how many files lack facts."""
-    read = db.execute("SELECT status, count(*) FROM files GROUP BY status ORDER BY status").fetchall()
-    read = [(status, count) for status, count in read if status in (Status.DEGRADED, Status.FAILED)]
-    return digest((plan.title(), str(plan.root), bool(plan.walks), read), 16)
+    """What every page depends on: the tree's name, whether there are walks, whether some files lack facts."""
+    return digest((plan.title(), str(plan.root), bool(plan.walks), lacks_facts(db)), 16)
 
 
 def _files(db: sqlite3.Connection, files: Sequence[SourceFile]) -> dict[str, list[str]]:
     facts: dict[str, list[object]] = {file.path: [file[2:]] for file in files}
+    read = {file.path: digest((file.status, file.detail, file.state)) for file in files}
     for path, sha in db.execute("SELECT path, sha256 FROM files"):
         if path in facts:
             facts[path].append(sha)
@@ -144,22 +177,13 @@ def _files(db: sqlite3.Connection, files: Sequence[SourceFile]) -> dict[str, lis
         for end, value in ((path, (line, target, target in facts)), (target, (path, line))):
             if end in around:
                 around[end].append(value)
-    return {path: [digest(facts[path]), digest(around[path])] for path in facts}
+    return {path: [digest(facts[path]), digest(around[path]), read[path]] for path in facts}
 
 
-def _symbols(db: sqlite3.Connection, plan: SitePlan, rows: Mapping[Id, int]) -> dict[str, str]:
-    """A symbol's mark: its address, then its names, counts, place, signature, documentation, what spells it."""
-    spelled: dict[str, int] = {}
-    for row in db.execute("SELECT text, path, line FROM unresolved ORDER BY path, line, text"):
-        data = marshal.dumps(row, _PLAIN)
-        for word in _WORD.findall(row[0]):
-            spelled[word] = zlib.crc32(data, spelled.get(word, 0))
+def _symbols(plan: SitePlan, rows: Rows) -> dict[str, str]:
+    """The marks of symbols: address; names and place; counts, signature, documentation, what spells it; edges."""
     callees = plan.graph.callee_counts()
-    texts: dict[Id, int] = {
-        id_: zlib.crc32(f"{signature}\0{doc}".encode("utf-8", "surrogatepass"))
-        for id_, signature, doc in db.execute("SELECT id, signature, doc FROM symbols")
-    }
-    sites = plan.graph.site_counts()
+    edges = plan.graph.edge_marks([zlib.crc32(file.path.encode("utf-8", "surrogatepass")) for file in plan.files])
     members = Counter(name.parent for name in plan.names.values())
     result = {}
     for id_, address in plan.packing.address.items():
@@ -172,16 +196,17 @@ def _symbols(db: sqlite3.Connection, plan: SitePlan, rows: Mapping[Id, int]) -> 
             plan.parameters.get(id_, ""), plan.public.get(id_),
         )  # fmt: skip
         counts = plan.callers.get(id_, 0), callees.get(id_, 0), plan.refs.get(id_, 0)
+        sites, wiring = edges.get(id_, (0, 0))
         shown = (
             *counts,
-            texts.get(id_, 0),
-            spelled.get(name.name),
+            rows.texts.get(id_, 0),
+            rows.spelled.get(name.name),
             id_ in plan.drawn,
-            sites.get(id_, 0),
+            sites,
             members[id_],
-            rows.get(id_),
+            rows.symbols.get(id_),
         )
-        result[plan.packing.code[id_]] = f"{_sum(address):08x}{_sum(names):08x}{_sum(shown):08x}"
+        result[plan.packing.code[id_]] = f"{_sum(address):08x}{_sum(names):08x}{_sum(shown):08x}{_sum(wiring):08x}"
     return result
 
 
@@ -202,14 +227,14 @@ def _rows(db: sqlite3.Connection) -> dict[Id, int]:
         marks = sorted((*row[:2], _sum(row)) for row in db.execute(f"SELECT registry, name, * FROM {view}"))
         for registry, name, mark in marks:
             keys[registry, name] = _sum(mark, keys.get((registry, name), 0))
-    patterns: dict[str, list[tuple[str, int]]] = {}  # looked up with a name that is completed at run time
+    patterns: dict[str, list[tuple[re.Pattern[str], int]]] = {}  # of a name that is completed at run time
     for (registry, name), mark in keys.items():
         if "*" in name:
-            patterns.setdefault(registry, []).append((name.partition("*")[0], mark))
+            patterns.setdefault(registry, []).append((re.compile(translate(name)), mark))
     for id_, registry, name in db.execute("SELECT DISTINCT symbol_id, registry, name FROM key_defs ORDER BY 1, 2, 3"):
         add(id_, keys[registry, name])
-        for prefix, mark in patterns.get(registry, ()):
-            if name.startswith(prefix):
+        for pattern, mark in patterns.get(registry, ()):
+            if pattern.match(name):
                 add(id_, mark)
     for id_, *row in db.execute(
         "SELECT symbol_id, count(*), sum(line * 31 + end_line) FROM location GROUP BY symbol_id HAVING count(*) > 1"
@@ -237,6 +262,11 @@ def _sum(value: Any, before: int = 0) -> int:
 def names_changed(old: str | None, new: str) -> bool:
     """Whether two marks of a symbol tell of different names or places."""
     return old is None or old[: 2 * _DIGITS] != new[: 2 * _DIGITS]
+
+
+def shown_changed(old: str | None, new: str) -> bool:
+    """Whether two marks of a symbol tell of anything else than other edges."""
+    return old is None or old[: 3 * _DIGITS] != new[: 3 * _DIGITS]
 
 
 def address_changed(old: str | None, new: str) -> bool:

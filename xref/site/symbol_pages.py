@@ -22,7 +22,7 @@ from xref.site.calls import EVIDENCE_WORDS, FIRST_ROWS, MORE_ROWS, CallList, cal
 from xref.site.codeview import with_root
 from xref.site.crossings import Crossing, counterparts
 from xref.site.drawing import Drawer, Drawing
-from xref.site.facts import Facts, gather
+from xref.site.facts import Facts, gather, lacks_facts
 from xref.site.layout import render_drawings
 from xref.site.links import Linker
 from xref.site.names import CONTAINERS, RUNNABLE
@@ -40,6 +40,8 @@ _LED = {*RUNNABLE, *CONTAINERS, "typedef"} - {"module"}
 """Kinds whose definition may begin above the line of the name."""
 _CHUNK = 400
 """Symbols whose facts are read at once: bounds the memory of a worker."""
+_UNREAD = "some files could not be read, or only in part: see Health"
+"""Of an index in which this is so. Their number stands there alone, so that another one changes no other page."""
 _LINK = re.compile(r"</?a\b[^>]*>")
 _LOCAL_LINK = re.compile(r"<a href=#L\d+>([^<]*)</a>")
 _FOLDED = (
@@ -84,6 +86,7 @@ class SymbolPages:
         self._site = site
         self._drawer = Drawer(linker)
         self._spelled = view.unresolved_words(db)
+        self._unread = _UNREAD if lacks_facts(db) else ""
         self.drawn = 0
         self.marks: dict[str, str] = {}
         """Of the pages made: code of a symbol -> mark of its drawing and its counterparts, where it has any."""
@@ -206,7 +209,9 @@ class SymbolPages:
             code_lines=lines, code_first=first, code_more=rest, drawing=drawn.svg,
             drawing_note=drawn.note, legend=drawn.legend,
             callers=callers,
-            why_none=linker.sentence(view.why_none(self._db, linker, facts, sites, self._spelled) if speaks else None),
+            why_none=linker.sentence(
+                view.why_none(self._db, linker, facts, sites, self._spelled, self._unread) if speaks else None
+            ),
             callees=written, more_callees=more,
             why_no_callees=linker.sentence(
                 self._why_no_callees(id_)

@@ -215,7 +215,7 @@ def unresolved_words(db: sqlite3.Connection) -> frozenset[str]:
 
 
 def why_none(
-    db: sqlite3.Connection, linker: Linker, facts: Facts, sites: Sequence[Site], spelled: frozenset[str]
+    db: sqlite3.Connection, linker: Linker, facts: Facts, sites: Sequence[Site], spelled: frozenset[str], unread: str
 ) -> str | None:
     """Why no caller in the symbol's own language is known, in the words of `xref callers`; None when one is."""
     name = linker.name(facts.id)
@@ -235,7 +235,7 @@ def why_none(
         for at in key.definitions
         if at.symbol == facts.id
     ]
-    return query_why.why_no_callers(db, Match(row, keys=keys, calls=calls), spelled)
+    return query_why.why_no_callers(db, Match(row, keys=keys, calls=calls), spelled, unread)
 
 
 def reference_list(linker: Linker, facts: Facts, code: str, *, called: bool, small: bool) -> ReferenceList:

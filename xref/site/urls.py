@@ -7,6 +7,7 @@ page, and addresses need no further quoting anywhere.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
@@ -20,12 +21,15 @@ CODE_DIGITS = 7
 _FULL_DIGITS = 13
 _FILE_DIGITS = 10
 _SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-")
+_PLAIN = re.compile(r"[a-zA-Z0-9_+-][a-zA-Z0-9._+-]*", re.ASCII)
 _LONGEST = 180
 _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def safe_segment(name: str) -> str:
     """`name` as one path segment made of `[A-Za-z0-9._+~-]`; surrogate escapes stand for bytes that are not UTF-8."""
+    if len(name) <= _LONGEST and _PLAIN.fullmatch(name):
+        return name  # as nearly all are
     data = name.encode("utf-8", "surrogateescape")
     text = "".join(chr(byte) if byte in _SAFE else f"~{byte:02x}" for byte in data)
     if text.startswith(".") or not text:
@@ -87,8 +91,9 @@ def symbol_url(code: str) -> str:
 
 
 def outside_url(code: str) -> str:
-    """The page shared by symbols from outside the tree whose codes begin alike."""
-    return f"outside/{code[0]}.html"
+    """The page shared by symbols from outside the tree whose codes begin alike. 216 pages: nearly every edit mentions a
+    dozen of these symbols, and each page that one stands on is made again, with all the calls that it lists."""
+    return f"outside/{code[0]}{_BASE36.index(code[1]) // 6}.html"
 
 
 def more_url(code: str, part: str, page: int) -> str:

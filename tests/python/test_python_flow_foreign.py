@@ -15,6 +15,8 @@ from xref.model import symbol_id
 from xref.python.declarations import member_key
 
 _SOURCE = """
+import _ffi_api
+
 class Object: ...
 
 class Expr(Object): ...
@@ -34,11 +36,31 @@ class Text(Expr):
 class Range(Object):
     def both(self):
         return self.extent + 1, self.any + 1
+
+    def sums(self):
+        sum = _ffi_api.sum(self.extent, 1)
+        return sum + 1, (self.extent * 2) + 2
+
+class Sum(Prim):
+    def __mul__(self, other):
+        return _ffi_api.sum(self, other)
+
+class Name(Var):
+    def __mul__(self, other):
+        return self
 """
 _TYPES = {"ir.Expr": "Expr", "ir.Prim": "Prim", "ir.Var": "Var", "ir.Shape": "Shape", "ir.Text": "Text",
-          "ir.Range": "Range"}  # fmt: skip
+          "ir.Range": "Range", "ir.Sum": "Sum", "ir.Name": "Name"}  # fmt: skip
 _CONSTRUCTORS = {"PrimVar": "PrimVar(::tvm::ffi::ObjectPtr<VarNode>)", "PrimExpr": "PrimExpr(PrimExpr &&)"}
-_BASES = [("PrimExpr", "Expr"), ("Prim", "PrimExpr"), ("Text", "PrimExpr"), ("PrimVar", "PrimExpr"), ("Shape", "Expr")]
+_BASES = [
+    ("PrimExpr", "Expr"),
+    ("Prim", "PrimExpr"),
+    ("Text", "PrimExpr"),
+    ("PrimVar", "PrimExpr"),
+    ("Shape", "Expr"),
+    ("Sum", "PrimExpr"),
+    ("Name", "PrimExpr"),
+]
 _FIELDS = {"ir.Range.extent": "PrimExpr extent", "ir.Range.any": "Expr any", "ir.Text.value": "ffi::String value"}
 
 
@@ -59,6 +81,7 @@ def _define(db: sqlite3.Connection, registry: str, name: str, side: str, id_: in
 def tree(tmp_path: Path) -> sqlite3.Connection:
     (tmp_path / "tree" / "python").mkdir(parents=True)
     (tmp_path / "tree" / "python" / "m.py").write_text(_SOURCE)
+    (tmp_path / "tree" / "python" / "_ffi_api.py").write_text('import tvm_ffi\ntvm_ffi.init_ffi_api("m", __name__)\n')
     facts = index(tmp_path / "tree", tmp_path / "scratch")
     linked(facts, tmp_path / "xref.db").close()
     db = sqlite3.connect(tmp_path / "xref.db")
@@ -72,23 +95,53 @@ def tree(tmp_path: Path) -> sqlite3.Connection:
         db.execute("INSERT INTO relation VALUES(?, 'base', ?, 1, '')", pair)
     for key, signature in _FIELDS.items():
         _define(db, "field", key, "cpp", _symbol(db, "field", f"tvm::{key}::{key.rpartition('.')[2]}", signature))
+    made = _symbol(db, "lambda", "tvm::{init}::{lambda: sum}", "PrimExpr (PrimExpr, PrimExpr)")
+    _define(db, "ffi", "m.sum", "cpp", made)
+    add = _symbol(db, "function", "tvm::add", "PrimExpr add(PrimExpr, PrimExpr)")
+    db.executemany(
+        "INSERT INTO call(caller_id, callee_id, evidence, file_id, line, col, via, step)"
+        " VALUES (?, ?, 'direct', 1, 1, 1, '', '')",
+        [(made, add), (add, _symbol(db, "constructor", "tvm::Sum::Sum", "Sum(PrimExpr, PrimExpr)"))],
+    )
     derived = Derived(db, "flow")
     derived.clear()
     flow.STEP.derive(derived, None)
     return db
 
 
+def _operators(db: sqlite3.Connection, name: str) -> list[tuple[str, int, str, str]]:
+    """What is returned in the line, column, method and evidence of each call of a method."""
+    lines = _SOURCE.splitlines()
+    rows = db.execute(
+        "SELECT c.line, c.col, b.qualname, c.evidence FROM call c JOIN symbol b ON b.id = c.callee_id"
+        " WHERE b.name = ? ORDER BY 1, 2, 3",
+        (name,),
+    )
+    return [(lines[row[0] - 1].strip().removeprefix("return "), *row[1:]) for row in rows]
+
+
 def test_an_operator_on_a_value_runs_what_the_classes_of_its_cpp_reference_have(tree: sqlite3.Connection) -> None:
     """A `PrimExpr` is one of the classes derived from it, or a variable; never a shape, and no text is added."""
-    rows = tree.execute(
-        "SELECT c.col, b.qualname, c.evidence, c.via FROM call c JOIN symbol b ON b.id = c.callee_id"
-        " WHERE b.name = '__add__' ORDER BY 1, 2"
-    ).fetchall()
-    assert rows == [
-        (16, "m.Prim.__add__", "virtual", "m.Expr"),
-        (16, "m.Var.__add__", "virtual", "m.Expr"),
-        (33, "m.Prim.__add__", "name", "m.Expr"),
-        (33, "m.Shape.__add__", "name", "m.Expr"),
-        (33, "m.Text.__add__", "name", "m.Expr"),
-        (33, "m.Var.__add__", "name", "m.Expr"),
+    assert [row for row in _operators(tree, "__add__") if row[0] == "self.extent + 1, self.any + 1"] == [
+        ("self.extent + 1, self.any + 1", 16, "m.Prim.__add__", "virtual"),
+        ("self.extent + 1, self.any + 1", 16, "m.Var.__add__", "virtual"),
+        ("self.extent + 1, self.any + 1", 33, "m.Prim.__add__", "name"),
+        ("self.extent + 1, self.any + 1", 33, "m.Shape.__add__", "name"),
+        ("self.extent + 1, self.any + 1", 33, "m.Text.__add__", "name"),
+        ("self.extent + 1, self.any + 1", 33, "m.Var.__add__", "name"),
+    ]
+
+
+def test_what_a_function_of_cpp_constructs_says_which_operator_runs_on_its_result(tree: sqlite3.Connection) -> None:
+    """`sum` is declared to return a `PrimExpr`, but makes a `Sum`: that another class's operator runs is a guess. What
+    an operator makes that calls it is a `Sum` too, whichever class's operator it was."""
+    assert [row for row in _operators(tree, "__add__") if row[0] == "sum + 1, (self.extent * 2) + 2"] == [
+        ("sum + 1, (self.extent * 2) + 2", 16, "m.Prim.__add__", "virtual"),
+        ("sum + 1, (self.extent * 2) + 2", 16, "m.Var.__add__", "name"),
+        ("sum + 1, (self.extent * 2) + 2", 25, "m.Prim.__add__", "virtual"),
+        ("sum + 1, (self.extent * 2) + 2", 25, "m.Var.__add__", "name"),
+    ]
+    assert _operators(tree, "__mul__") == [
+        ("sum + 1, (self.extent * 2) + 2", 26, "m.Name.__mul__", "virtual"),
+        ("sum + 1, (self.extent * 2) + 2", 26, "m.Sum.__mul__", "virtual"),
     ]

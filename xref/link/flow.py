@@ -18,7 +18,10 @@ from xref.link.flow_types import CONSTRUCTORS, REFERENCES, read_foreign_types
 from xref.link.step import CallRow, Derived, Step, Touched, UnresolvedRow
 from xref.model import Evidence, Id, Lang, Symbol, symbol_id
 from xref.python.declarations import member_key
+from xref.python.flow.attributes import OPERATORS
+from xref.python.flow.candidates import COMPARISONS
 from xref.python.flow.graph import BOUND, FUNCTION
+from xref.python.flow.parsed import Parsed, find_parsed
 from xref.python.flow.solver import CONSTRAINT_MASK, Solver
 from xref.python.flow.summary import ATTR, load_summary, pack, unpack
 from xref.python.names import Target
@@ -27,6 +30,8 @@ MAX_CALLEES = 1000
 """More functions than this at one call site say nothing: a row in `unresolved` takes their place."""
 
 
+_PYTHON_CLASSES = "SELECT symbol_id FROM key_def WHERE registry = 'type' AND side = 'python' AND symbol_id IS NOT NULL"
+_OPERATORS = (OPERATORS | COMPARISONS) - {"__getitem__"}
 _INPUTS = "flow_inputs"
 """Key in `meta` of a digest of all that the answers follow from, the facts of Python files aside."""
 
@@ -74,6 +79,8 @@ def _inputs(db: sqlite3.Connection) -> str:
     for sql in _INPUT_ROWS:
         for row in db.execute(sql):
             digest.update(repr(row).encode("utf-8", "surrogateescape"))
+    classes = {id_: id_ for (id_,) in db.execute(_PYTHON_CLASSES)}
+    digest.update(repr(sorted(read_foreign_types(db, classes)[0].made.items())).encode())
     return digest.hexdigest()
 
 
@@ -92,6 +99,13 @@ class _Answers:
             symbol_id(member_key(self.solver.program.summaries[place.file].module, place.code.suffix))
             for place in self.solver.program.places
         ]
+        self.special = {
+            id_: name
+            for id_, place in zip(self.ids, self.solver.program.places, strict=True)
+            if (name := place.code.suffix.rpartition(".")[2].partition("#")[0]) in _OPERATORS or name == "__bool__"
+        }
+        """Methods of operators -> their names."""
+        self.parsed = Parsed(frozenset(), frozenset())
         self.known: set[tuple[Id, Id, int, int]] = set()
         self._read_calls()
 
@@ -122,6 +136,7 @@ class _Answers:
         at_site = self._called(solver.edges, solver.constructions)
         sure = self._called(solver.sure.edges, solver.sure.constructions)
         doubts = Doubts(solver)
+        self.parsed = find_parsed(solver)
         calls = list(self._hinted(at_site))
         capped: list[UnresolvedRow] = []
         for (caller, position), callees in sorted(at_site.items()):
@@ -138,6 +153,7 @@ class _Answers:
                 closures = {self.ids[code] for code in doubts.closures(caller, position)}
                 guesses = callees - closures if len(closures) == 1 else callees
             guesses |= {self.ids[code] for code in doubts.of(caller, position)}
+            guesses |= {callee for callee in callees if self._is_parsed(caller, position, self.special.get(callee, ""))}
             calls += [
                 (source, callee, Evidence.NAME if callee in guesses else Evidence.VALUE, *place, "")
                 for callee in sorted(callees)
@@ -224,6 +240,7 @@ class _Answers:
             seen.add(row)
             at = (verdict.code, verdict.position)
             sure = verdict.is_sure and not (at in solver.decorations and at in at_site)
+            sure = sure and not self._is_parsed(*at, self.special.get(self.ids[verdict.callee], ""))
             evidence = Evidence.VALUE if verdict.base < 0 else Evidence.VIRTUAL
             via = self._qualname(solver.classes.all[verdict.base].code_number) if verdict.base >= 0 else ""
             yield self._row(row, evidence if sure else Evidence.NAME, via)
@@ -241,6 +258,12 @@ class _Answers:
                 if row not in seen and callee != self.ids[code]:
                     seen.add(row)
                     yield self._row(row, Evidence.NAME if how else Evidence.VIRTUAL, via)
+
+    def _is_parsed(self, code: int, position: int, name: str) -> bool:
+        """Whether the site is in a body that a parser reads, which does not do what Python would do there."""
+        if code not in self.parsed.codes:
+            return False
+        return name == "__bool__" or (name in _OPERATORS and (code, position) in self.parsed.rebound)
 
     def _file(self, code: int) -> int:
         return self.solver.program.places[code].file

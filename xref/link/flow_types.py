@@ -40,6 +40,7 @@ def read_foreign_types(db: sqlite3.Connection, codes: Mapping[Id, int]) -> tuple
     _add_references(db, types)
     _read_fields(db, types, python, namespaces)
     _read_functions(db, types)
+    _read_made(db, types)
     return types, set(python.values())
 
 
@@ -102,6 +103,51 @@ def _add_views(db: sqlite3.Connection, types: ForeignTypes, own: frozenset[str],
             seen.update(derived[at])
         if found - {types.classes[name]}:
             types.views[name] = tuple(sorted(found))
+
+
+_CALLS_OF_CPP = (
+    "SELECT DISTINCT c.callee_id, s.kind, s.qualname, s.signature FROM call c JOIN symbol s ON s.id = c.callee_id"
+    " WHERE c.caller_id = ? AND s.lang = 'cpp' AND s.kind IN ('function', 'method', 'lambda', 'constructor')"
+    " AND c.evidence IN ('direct', 'template') ORDER BY 3, 4, 1"
+)
+_MAX_CALLS = 4
+"""How far a function of C++ is followed for what it makes: `_OpAdd` calls `add`, which calls `TryConstFold`."""
+
+
+def _read_made(db: sqlite3.Connection, types: ForeignTypes) -> None:
+    """Functions that are declared to return a view: `PrimExpr` in C++ is 30 classes, but `_OpAdd` makes an `Add` or,
+    folding constants, an `IntImm`. What a function makes is what it constructs, and what it calls that returns such a
+    view.
+    """
+    for key, (namespace, written) in types.results.items():
+        name = plain_type(written).rpartition("::")[2]
+        whole = next(
+            (one for scope in ("", *_scopes(f"{namespace}::_")) if (one := _joined(scope, name)) in types.views), ""
+        )
+        if not whole:
+            continue
+        starts = db.execute(
+            "SELECT symbol_id FROM key_def WHERE registry = 'ffi' AND side = 'cpp' AND name = ?", (key,)
+        )
+        pending = [(id_, 0) for (id_,) in starts.fetchall()]
+        seen = {id_ for id_, _ in pending}
+        found: set[int] = set()
+        returns = re.compile(rf"\b{name}\b")
+        while pending:
+            at, depth = pending.pop()
+            for id_, kind, qualname, signature in db.execute(_CALLS_OF_CPP, (at,)).fetchall():
+                if kind == "constructor":
+                    found.add(types.classes.get(qualname.rpartition("::")[0], -1))
+                elif id_ not in seen and depth < _MAX_CALLS and returns.search(signature.partition("(")[0]):
+                    seen.add(id_)
+                    pending.append((id_, depth + 1))
+        made = found.intersection(types.views[whole])
+        if made and len(made) < len(types.views[whole]):
+            types.made[key] = tuple(sorted(made))
+
+
+def _joined(scope: str, name: str) -> str:
+    return f"{scope}::{name}" if scope else name
 
 
 def _scopes(name: str) -> Iterator[str]:

@@ -1,12 +1,14 @@
 """The calls of one file, with their evidence, and the call sites that could not be resolved, with the reason.
 
 `direct`: the type checker names the callee, or scoping leads to it. `virtual`: an override below the receiver's class.
+`name`: the method that the type checker names, where every class of objects has its own.
 What a decorated function's name stands for is left to the linker (`FileContext.hints`).
 """
 
 from __future__ import annotations
 
 import ast
+from typing import Literal
 
 from xref.model import Call, Evidence, Id, Unresolved, shorten
 from xref.python.context import FileContext
@@ -137,8 +139,12 @@ class CallCollector:
     def _reach(self, reach: Reach, caller: Id, line: int, column: int, *, everything: bool) -> None:
         context = self._context
         external = context.is_external(reach.key)
+        if self._is_listed(reach.key, "stubs"):
+            return  # only a type checker sees it
         if everything or not external:
-            if self._is_decorated(reach.key):
+            if reach.dispatched and self._is_only_named(reach.key):
+                self._add(Call(caller, context.key_id(reach.key), Evidence.NAME, line, column))
+            elif self._is_decorated(reach.key):
                 self._hint(caller, context.key_id(reach.key), line, column)
             else:
                 self._add(Call(caller, context.key_id(reach.key), Evidence.DIRECT, line, column))
@@ -154,9 +160,17 @@ class CallCollector:
                 self._add(Call(caller, context.key_id(override), Evidence.VIRTUAL, line, column, via))
 
     def _is_decorated(self, key: str) -> bool:
+        return self._is_listed(key, "decorated")
+
+    def _is_only_named(self, key: str) -> bool:
+        """Whether a method says what others are to do, and every class that objects are of has its own."""
+        report = self._context.report
+        return report is not None and self._is_listed(key, "abstract") and report.is_always_overridden(key)
+
+    def _is_listed(self, key: str, listed: Literal["decorated", "stubs", "abstract"]) -> bool:
         module, _, suffix = key.removeprefix("py:").partition(":")
         table = self._context.tree.modules.get(module)
-        return table is not None and suffix in table["decorated"]
+        return table is not None and suffix in table[listed]
 
     def _hint(self, caller: Id, callee: Id, line: int, column: int) -> None:
         """The name stands for what a decorator made of the function: the linker's value-flow analysis decides."""

@@ -206,6 +206,7 @@ class Report:
         self._scratch = scratch
         self.types = types
         self._overriders: dict[str, list[str]] = {}
+        self._always: dict[str, bool] = {}
         for method, base in types.overridden.items():
             self._overriders.setdefault(base, []).append(method)
 
@@ -285,6 +286,17 @@ class Report:
                 if not receiver or receiver in self.types.ancestors.get(owner, ()):
                     found.append(overrider)
         return sorted(found)
+
+    def is_always_overridden(self, method: str) -> bool:
+        """Whether every class below the method's own that has none below itself finds an override of it."""
+        if method not in self._always:
+            owner = self.types.owners.get(method, "")
+            below = {key: set(above) for key, above in self.types.ancestors.items() if owner in above and key != owner}
+            bases = set().union(*below.values()) if below else set()
+            own = {self.types.owners.get(one, "") for one in self.overriders(method, owner)}
+            leaves = [{key, *above} for key, above in below.items() if key not in bases]
+            self._always[method] = bool(leaves) and all(not own.isdisjoint(leaf) for leaf in leaves)
+        return self._always[method]
 
 
 @functools.lru_cache(maxsize=2)

@@ -41,8 +41,8 @@ class ModuleTable(TypedDict):
     a shared library that ctypes has loaded. `forwards`: function -> [parameter, its position, what is put before it,
     whether a missing key is coped with] of each look-up of an FFI function by the value of a parameter. `stubs`:
     functions that stand only below `if TYPE_CHECKING:`, so that they never run; tvm-ffi's stub generator writes them
-    into modules that it fills. `tables`: variables that hold a table of objects, and its rows. `given`: calls of
-    functions with names as arguments.
+    into modules that it fills. `abstract`: methods that only say what others are to do: see `is_abstract`. `tables`:
+    variables that hold a table of objects, and its rows. `given`: calls of functions with names as arguments.
     """
 
     path: str
@@ -64,6 +64,7 @@ class ModuleTable(TypedDict):
     libraries: list[str]
     forwards: dict[str, list[tuple[str, int, str, bool]]]
     stubs: list[str]
+    abstract: list[str]
     tables: dict[str, list[Row]]
     given: list[Given]
 
@@ -81,12 +82,26 @@ def is_transparent(decorator: ast.expr) -> bool:
     return name in TRANSPARENT or name.rpartition(".")[2] in _ACCESSORS
 
 
+def is_abstract(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a method is marked as abstract, or does nothing but raise `NotImplementedError`, or nothing at all beyond
+    its docstring; `pass` is a default that may run.
+    """
+    if any(dotted(one).rpartition(".")[2] == "abstractmethod" for one in node.decorator_list):
+        return True
+    body = [one for one in node.body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
+    if len(body) == 1 and isinstance(body[0], ast.Raise):
+        raised = body[0].exc
+        named = raised.func if isinstance(raised, ast.Call) else raised
+        return named is not None and dotted(named) == "NotImplementedError"
+    return not body
+
+
 def survey_module(path: str, module: str, is_package: bool, source: Source) -> ModuleTable:
     """The table of one parsed module (an empty one when the file could not be parsed)."""
     table = ModuleTable(
         path=path, is_package=is_package, kinds={}, at={}, imports={}, stars=[], bases={}, exports=None, fills=[],
         wrappers={}, setters={}, strings={}, decorated=[], redirects={}, injected=[], aliases={}, libraries=[],
-        forwards={}, stubs=[], tables={}, given=[],
+        forwards={}, stubs=[], abstract=[], tables={}, given=[],
     )  # fmt: skip
     if source.tree is None:
         return table
@@ -112,6 +127,10 @@ def survey_module(path: str, module: str, is_package: bool, source: Source) -> M
                 table["setters"][item.suffix] = how
             if not all(is_transparent(decorator) for decorator in node.decorator_list):
                 table["decorated"].append(item.suffix)
+    methods = [one for one in declarations.items if one.kind == "method"]
+    table["abstract"] = [
+        one.suffix for one in methods if isinstance(one.node, FUNCTION_NODES) and is_abstract(one.node)
+    ]
     _read_statements(source.tree, module, is_package, table)
     table["libraries"] = loaded_libraries(source.tree)
     for item in declarations.items:

@@ -102,6 +102,9 @@ class Attributes(Containers):
         self._fields_of: dict[tuple[int, str], int] = {}
         self._unanswered: list[tuple[int, str, Site]] = []
         self._unanswered_modules: list[tuple[str, str, Site]] = []
+        self._loads: dict[tuple[int, int], int | None] = {}
+        """(calling code, position) -> number of the class that the first object asked for an attribute there is of."""
+        self._alike_pending: list[tuple[int, int]] = []
         self._name_nodes: dict[str, int] = {}
         self._sets_pending: list[tuple[int, int, int]] = []
         self._keys_pending: list[tuple[int, int, Site]] = []
@@ -124,6 +127,10 @@ class Attributes(Containers):
         """What a method gets as its first argument."""
         raise NotImplementedError
 
+    def frame(self, code_number: int, around: tuple[int, ...], site: int) -> int:
+        """The frame that a function runs in."""
+        raise NotImplementedError
+
     def apply_flow(self, source: int, target: int) -> None:
         """A flow that a deferred rule adds."""
         self.applied += 1
@@ -141,6 +148,8 @@ class Attributes(Containers):
         name, site = payload
         graph = self.graph
         kind, first = graph.kinds[item], graph.firsts[item]
+        if site.position:
+            self._note_load(site, first if kind in _INSTANCES else None)
         if kind in _INSTANCES:
             self._load_from_object(item, name, site)
         elif kind == KLASS:
@@ -166,6 +175,14 @@ class Attributes(Containers):
                 graph.put(site.target, first)
             else:
                 graph.flow(self.field(item, name), site.target)
+
+    def _note_load(self, site: Site, number: int | None) -> None:
+        """Where objects of several classes are asked for an attribute, `__getattr__` of one says little: what has the
+        attribute is more likely meant.
+        """
+        at = (site.code, site.position)
+        if self._loads.setdefault(at, number) != number:
+            self.candidates.plain(site, "__getattr__")
 
     def _load_class_fact(self, item: int, name: str, target: int) -> None:
         """`C.__base__`, `C.__bases__`, `C.__mro__`, `C.__dict__`."""
@@ -265,7 +282,7 @@ class Attributes(Containers):
 
     def _look_below(self, item: int, name: str, node: int) -> None:
         """An attribute that only classes below the declared one have."""
-        owners = self.classes.found_below(self.klass(item), name)
+        owners = self.classes.found_below(self.classes.widest(self.klass(item)), name)
         if len(owners) <= MAX_OWNERS:
             for own in owners:
                 self.graph.when(own, self._bind_to_object, (item, node))
@@ -462,14 +479,52 @@ class Attributes(Containers):
         found = self.classes.found_below(klass, name)
         if len(found) > MAX_BELOW:
             return False
+        rest = site._replace(target=self.graph.node(), is_rest=True)
         if len(found) > 1 and name in OPERATORS:
-            # which of them runs is not known, so neither is what it makes: it is taken to be one of the same base class
+            # which of them runs is not known, so neither is what it makes: it is taken to be of the same base class
             if site.target != NOTHING:
-                self.graph.put(site.target, item)
+                self._made_alike(item, found, site.target)
             site = site._replace(target=self.graph.node())
         for node in found:
             self.graph.when(node, self.call_bound, (item, site))
+        for node in self.classes.found_below(self.classes.widest(klass), name) if klass.wider >= 0 else ():
+            if node not in found:
+                self.graph.when(node, self.call_bound, (item, rest))
         return bool(found)
+
+    def _made_alike(self, item: int, methods: list[int], target: int) -> None:
+        """Of what the methods return, the objects that are declared to be of the same class as `item`: what a function
+        of C++ is known to make. Where there are none, another `item`.
+        """
+        for node in methods:
+            self.graph.when(node, self._when_returned, (item, target))
+        self._alike_pending.append((item, target))
+
+    def _when_returned(self, function: int, payload: tuple[int, int]) -> None:
+        if self.graph.kinds[function] == FUNCTION:
+            code_number = self.graph.firsts[function]
+            base = self.frame(code_number, self.graph.seconds[function][0], 0)
+            self.graph.when(base + self.program.places[code_number].code.result, self._put_alike, payload)
+
+    def _put_alike(self, returned: int, payload: tuple[int, int]) -> None:
+        item, target = payload
+        if self._is_alike(returned, item):
+            self.graph.put(target, returned)
+
+    def _is_alike(self, item: int, other: int) -> bool:
+        kinds, classes = self.graph.kinds, self.classes
+        if kinds[item] != DECLARED or kinds[other] != DECLARED:
+            return False
+        klass = self.klass(item)
+        return klass.is_view and classes.widest(klass) is classes.widest(self.klass(other))
+
+    def deferred_results(self) -> None:
+        """What an operator makes of which nothing else is known."""
+        pending, self._alike_pending = self._alike_pending, []
+        for item, target in pending:
+            if not any(self._is_alike(held, item) for held in self.graph.held(target)):
+                self.applied += 1
+                self.graph.put(target, item)
 
     def operate(self, item: int, payload: tuple[str, Site]) -> None:
         """An operator; `payload` names the methods to try, the first of which counts."""
@@ -478,9 +533,13 @@ class Attributes(Containers):
         if kind in (OBJECT, DECLARED, KLASS):
             for name in names.split("|"):
                 is_guess = site.is_guess or (name == "__len__" and names.startswith("__bool__"))  # numbers lack it
+                if name == "__eq__" and names.startswith("__ne__"):
+                    site = site._replace(target=self.graph.node())  # `object.__ne__` turns the answer into a bool
                 if self.method(item, name, site._replace(is_guess=is_guess)):
                     self.operated.add(site.number)
                     return
+        elif kind in (CONTAINER, CONSTANT) and names.startswith("__bool__"):
+            self.candidates.plain(site, "__bool__")
         elif kind == CONTAINER and names.startswith(("__add__", "__iadd__", "__or__", "__ior__", "__mul__")):
             self.graph.put(site.target, item)
         elif kind == CONTAINER and names.startswith("__contains__"):

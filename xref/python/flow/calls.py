@@ -25,6 +25,8 @@ class Site(NamedTuple):
     """The special method that is called, where no parentheses show a call."""
     is_guess: bool = False
     """What runs here only runs if something else does not, and we do not know that."""
+    is_rest: bool = False
+    """The receiver is of a class that it is declared to be of, but is not known to be made of."""
 
     def bare(self, target: int) -> Site:
         """A call without arguments at the same place, whose result goes to the node `target`."""

@@ -64,6 +64,8 @@ class Candidates:
         self._held: dict[Key, list[tuple[int, Held]]] = {}
         self._dirty: dict[Key, None] = {}
         self._late: dict[tuple[Key, int], int] = {}
+        self._rest: list[Held] = []
+        """Calls for the second stage."""
 
     def add(self, callee: int, below: bool, call: Held) -> bool:
         """At the site, the code `callee` may run on an object; `below`: if that is of a class below the known one.
@@ -72,12 +74,14 @@ class Candidates:
         site, receiver = call.site, call.found
         assert receiver is not None
         key = (site.code, site.position, site.how)
-        callees = self._found.setdefault(key, {})
-        if self.is_guessing:
+        callees = self._found.get(key, {}) if site.is_rest else self._found.setdefault(key, {})
+        if self.is_guessing or site.is_rest:
             if callee not in callees and (key, callee) not in self._late:
                 self._late[key, callee] = receiver if below else NOTHING
                 self.count += 1
-            return False
+            if not self.is_guessing:
+                self._rest.append(call)
+            return not self.is_guessing
         receivers = callees.setdefault(callee, {})
         if receiver not in receivers:
             receivers[receiver] = below
@@ -89,7 +93,9 @@ class Candidates:
         return True
 
     def plain(self, site: Site, how: str) -> None:
-        """A list, tuple, dict or set of Python's own was found at the site, which runs no method of the tree."""
+        """Something was found at the site that runs no method of the tree: a list, tuple, dict or set of Python, a
+        constant whose truth is asked, an object that has the attribute which another one lacks.
+        """
         self._plain.add((site.code, site.position, how))
 
     def text(self, site: Site, how: str) -> None:
@@ -100,6 +106,8 @@ class Candidates:
         """The calls that are sure, now that nothing else flows, or all of them in the second stage."""
         ready: list[Held] = []
         dirty, self._dirty = self._dirty, {}
+        if self.is_guessing:
+            ready, self._rest = self._rest, []
         for key in self._held if self.is_guessing else dirty:
             sure = {} if self.is_guessing else {one.callee: one.is_sure for one in self._judge(key, solver)}
             waiting = self._held[key]
@@ -115,6 +123,8 @@ class Candidates:
     def guesses(self, solver: Attributes) -> Iterator[Verdict]:
         """A verdict for each (site, callee) that only the second stage found."""
         for (key, callee), receiver in self._late.items():
+            if callee in self._found.get(key, ()):
+                continue
             base = solver.graph.firsts[receiver] if receiver != NOTHING else NOTHING
             yield Verdict(key[0], key[1], callee, base, False)
 
@@ -140,6 +150,8 @@ class Candidates:
                 sure = not vague.isdisjoint(found)
             if sure and own and (how in _VAGUE or (how in _ASKED_OF_ALL and not receivers.isdisjoint(vague))):
                 sure = any(solver.graph.kinds[one] == OBJECT for one in own)
+            if how in ("__bool__", "__getattr__"):
+                sure = sure and key not in self._plain
             if sure and own and how.startswith("__"):
                 sure = any(_is_last(solver, one, how, callee) for one in own)
             base = NOTHING if own else min(solver.graph.firsts[one] for one in found)
@@ -162,5 +174,6 @@ _VAGUE = frozenset({"__repr__", "__str__", "__format__", "__getattr__"})
 text, and what lacks an attribute is most often of another class. An object must have been made of just that class."""
 _UNTOLD = frozenset({"__bool__", "__hash__"})
 """Special methods of which the C++ type says too little: what compares numbers is itself declared as one of them."""
-_ASKED_OF_ALL = frozenset({"__bool__", "__hash__", "__eq__", "__ne__", "__lt__", "__gt__", "__le__", "__ge__"})
+COMPARISONS = frozenset({"__eq__", "__ne__", "__lt__", "__gt__", "__le__", "__ge__"})
+_ASKED_OF_ALL = COMPARISONS | {"__bool__", "__hash__"}
 """Special methods that numbers and texts have too, and that nearly every condition and look-up asks."""

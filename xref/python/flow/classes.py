@@ -36,6 +36,8 @@ class Klass:
     is_view: bool = False
     """Whether this stands for some of the classes below its only base: see `Classes.view`."""
     views: list[int] = field(default_factory=list)
+    wider: int = -1
+    """Of a view of what a function is known to make: the view of all that it is declared to return."""
 
 
 class Classes:
@@ -64,12 +66,13 @@ class Classes:
                 self.graph.when(node, self._add_base, (klass, at))
         return klass
 
-    def view(self, base: Klass, members: list[Klass]) -> Klass:
+    def view(self, base: Klass, members: list[Klass], wider: int = -1) -> Klass:
         """A class that nothing is made of: objects that are declared to be of it are of one of its members, all of them
-        below `base`. Its members do not know of it.
+        below `base`. Its members do not know of it. With `wider` they are of these as far as is known, else of any of
+        the members of that class.
         """
         nothing = base.code._replace(names={})
-        klass = Klass(len(self.all), base.code_number, nothing, base.frame, (), is_view=True)
+        klass = Klass(len(self.all), base.code_number, nothing, base.frame, (), is_view=True, wider=wider)
         klass.bases = {0: [base.number]}
         klass.below = [member.number for member in members]
         self.all.append(klass)
@@ -191,8 +194,13 @@ class Classes:
                     return name
         return ""
 
+    def widest(self, klass: Klass) -> Klass:
+        """The class that objects are declared to be of, also where more is known of how they are made."""
+        return self.all[klass.wider] if klass.wider >= 0 else klass
+
     def may_be(self, klass: Klass, number: int) -> bool:
         """Whether an object that is declared to be of a class may be of the class `number`, below or beside it."""
+        klass = self.widest(klass)
         if not klass.is_view:
             return klass.number in self.order(self.all[number])
         return any(number in self.order(below) for below in self.below(klass))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from xref.python.flow.graph import CONTAINER, DECLARED
+from xref.python.flow.summary import NOTHING
 
 if TYPE_CHECKING:
     from xref.python.flow.classes import Classes
@@ -32,7 +33,8 @@ PLAIN_TYPES = frozenset({"DLDataType", "DLDevice"})
 class ForeignTypes:
     """`classes`: C++ class, without the suffix of its node, -> code of the Python class. `views`: class of references
     without a node of its own -> codes of the Python classes that its objects may have. `fields`: code of a class and
-    name -> (namespace to look types up in, type). `results`: key of a function -> likewise. `parameters`: key -> the
+    name -> (namespace to look types up in, type). `results`: key of a function -> likewise. `made`: key of a function
+    whose result is declared as a view -> codes of the classes whose objects it makes. `parameters`: key -> the
     namespace and the types of the parameters. `containers`: "list" and "dict" -> code of the FFI's class for it.
     """
 
@@ -40,6 +42,7 @@ class ForeignTypes:
     views: dict[str, tuple[int, ...]] = field(default_factory=dict)
     fields: dict[tuple[int, str], tuple[str, str]] = field(default_factory=dict)
     results: dict[str, tuple[str, str]] = field(default_factory=dict)
+    made: dict[str, tuple[int, ...]] = field(default_factory=dict)
     parameters: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     containers: dict[str, int] = field(default_factory=dict)
 
@@ -50,7 +53,8 @@ class Foreign:
     def __init__(self, solver: Containers, classes: Classes) -> None:
         self._solver = solver
         self._classes = classes
-        self._views: dict[str, int] = {}
+        self._views: dict[tuple[str, tuple[int, ...]], int] = {}
+        self._results: dict[str, int | None] = {}
         self._graph = solver.graph
         self.types = ForeignTypes()
         self.first_classes: dict[int, int] = {}
@@ -59,8 +63,20 @@ class Foreign:
 
     def result(self, key: str) -> int | None:
         """The node of what an FFI function returns."""
-        found = self.types.results.get(key)
-        return self.node(*found) if found is not None else None
+        if key not in self._results:
+            found = self.types.results.get(key)
+            self._results[key] = None if found is None else self._made(key, *found) or self.node(*found)
+        return self._results[key]
+
+    def _made(self, key: str, namespace: str, written: str) -> int | None:
+        """The node of the objects that a function makes, where its declared result says less."""
+        codes = self.types.made.get(key, ())
+        name = self._class(namespace, plain_type(written))
+        if not codes or name is None:
+            return None
+        node = self._graph.node()
+        self._put(node, self.types.classes[name], name, codes)
+        return node
 
     def callback(self, key: str, number: int) -> list[int | None] | None:
         """The nodes of what C++ gives to a function that an FFI function takes as its argument `number`; None when
@@ -121,25 +137,32 @@ class Foreign:
         self._put(node, self.types.classes[name], name)
         return node
 
-    def _put(self, node: int, code: int | None, name: str = "") -> None:
+    def _put(self, node: int, code: int | None, name: str = "", made: tuple[int, ...] = ()) -> None:
         number = self.first_classes.get(code) if code is not None else None
         if number is not None:
-            self._graph.put(node, self._graph.object(DECLARED, self._view(name, number)))
+            self._graph.put(node, self._graph.object(DECLARED, self._view(name, number, made)))
 
-    def _view(self, name: str, number: int) -> int:
-        """The class that stands for those that references of a class may refer to, where C++ tells them."""
+    def _view(self, name: str, number: int, made: tuple[int, ...]) -> int:
+        """The class that stands for those that references of a class may refer to, where C++ tells them; `made`: those
+        of them that are known to be made.
+        """
         codes = self.types.views.get(name)
         if codes is None:
             return number
-        if name not in self._views:
+        if (name, made) not in self._views:
+            wide = self._view(name, number, ()) if made else NOTHING
+            codes = made or codes
             classes = self._classes
             base = classes.all[number]
             codes = tuple(code for code in codes if not self._is_text(code))
             members = [classes.all[self.first_classes[code]] for code in codes if code in self.first_classes]
             below = [one for one in members if one is not base and number in classes.order(one)]
-            found = classes.view(base, below) if len(below) > 1 else below[0] if below else base
-            self._views[name] = found.number
-        return self._views[name]
+            if made:
+                number = classes.view(base, below, wide).number if below else wide
+            else:
+                number = (classes.view(base, below) if len(below) > 1 else below[0] if below else base).number
+            self._views[name, made] = number
+        return self._views[name, made]
 
     def _is_text(self, code: int) -> bool:
         """Whether objects of a class stand for a text: no operator is applied to these, though C++ lets them be where

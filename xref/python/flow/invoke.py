@@ -169,14 +169,10 @@ class Invoker(Attributes):
             return True
         if receiver is not None and not below and self.graph.kinds[receiver] == DECLARED:
             self.dispatches.add((site.code, site.position, self.graph.firsts[receiver], code_number, site.how))
-        if receiver is not None and (below or site.how or site.is_guess):
+        if receiver is not None and (below or site.how or site.is_guess or site.is_rest):
             return not self.candidates.add(code_number, below, call)
         self.emit(site, code_number)
         return True
-
-    def frame(self, code_number: int, around: tuple[int, ...], site: int) -> int:
-        """The frame that a function runs in."""
-        raise NotImplementedError
 
     def _bind(
         self, code: Code, code_number: int, base: int, site: Site, receiver: int | None

@@ -401,6 +401,7 @@ class Solver(Filters, Invoker):
         self._unknown_decorators()
         self._declared_results()
         self._reflected_operators()
+        self.deferred_results()
         self.deferred_attributes()
         self.deferred_sets()
         self.deferred_keys()

@@ -127,3 +127,48 @@ def follows_a_guess(left: Base):
 
 def follows_what_is_sure(left: Adds):
     (left + 1).draw()
+
+
+class Same:
+    """Has no `__ne__`: `object.__ne__` asks `__eq__`, and makes a bool of the answer."""
+
+    def __eq__(self, other):
+        return Answer()
+
+
+class Answer:
+    def __bool__(self):
+        return True
+
+
+def differ(one: Same):
+    if one == 1:  # sure: the answer's truth is asked
+        return 1
+    if one != 1:  # the answer is not seen here
+        return 2
+
+
+class Asks:
+    def __getattr__(self, name):
+        return name
+
+
+class Has:
+    value = 1
+
+
+def asked(anything):
+    """One of the two has the attribute, and is more likely meant."""
+    return anything.value
+
+
+def ask(truth):
+    asked(Asks())
+    asked(Has())
+    if truth:  # an Answer or a list: a guess
+        return Asks().anything  # sure
+
+
+def asked_for_truth():
+    ask(Answer())
+    ask([])

@@ -33,7 +33,22 @@ class Shape(Expr):
 class Text(Expr):
     def __add__(self, other): ...
 
+def same(one):
+    return one
+
+class Map(Object):
+    def get(self, key): ...
+
+class Dict(Object):
+    def get(self, key): ...
+
 class Range(Object):
+    table: Dict[str, int]
+    fields: dict[str, "Range"]
+
+    def tables(self):
+        return same(self).table.get("a"), same(self).fields.get("a")
+
     def both(self):
         return self.extent + 1, self.any + 1
 
@@ -50,7 +65,7 @@ class Name(Var):
         return self
 """
 _TYPES = {"ir.Expr": "Expr", "ir.Prim": "Prim", "ir.Var": "Var", "ir.Shape": "Shape", "ir.Text": "Text",
-          "ir.Range": "Range", "ir.Sum": "Sum", "ir.Name": "Name"}  # fmt: skip
+          "ir.Range": "Range", "ir.Sum": "Sum", "ir.Name": "Name", "ffi.Map": "Map"}  # fmt: skip
 _CONSTRUCTORS = {"PrimVar": "PrimVar(::tvm::ffi::ObjectPtr<VarNode>)", "PrimExpr": "PrimExpr(PrimExpr &&)"}
 _BASES = [
     ("PrimExpr", "Expr"),
@@ -145,3 +160,8 @@ def test_what_a_function_of_cpp_constructs_says_which_operator_runs_on_its_resul
         ("sum + 1, (self.extent * 2) + 2", 26, "m.Name.__mul__", "virtual"),
         ("sum + 1, (self.extent * 2) + 2", 26, "m.Sum.__mul__", "virtual"),
     ]
+
+
+def test_a_container_of_the_tree_is_not_taken_for_that_of_typing_with_its_name(tree: sqlite3.Connection) -> None:
+    """A field annotated `dict` of a registered class holds the FFI's map; one annotated `Dict` holds that class."""
+    assert [row[2:] for row in _operators(tree, "get")] == [("m.Dict.get", "value"), ("m.Map.get", "value")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from typing import Protocol
 
 from xref.python.flow.code import CodeBuilder
 from xref.python.flow.summary import INSTANCE, NEW, NOTHING
@@ -13,30 +13,47 @@ _SEQUENCES = frozenset({
     "Iterator", "Collection", "Generator", "Deque", "deque", "Array", "AbstractSet",
 })  # fmt: skip
 _MAPPINGS = frozenset({"dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "DefaultDict", "defaultdict", "Map"})
+_OTHERS = frozenset({"Dict", "List"})
+"""Names that `typing` has for Python's own containers, and that a class of the tree may bear (tvm_ffi.Dict)."""
 _ANY_OF = frozenset({"Optional", "Union", "Annotated", "Final", "ClassVar", "InitVar", "Required"})
 _DEPTH = 8
 
 
-def annotated(code: CodeBuilder, node: ast.expr | None, load: Callable[[ast.expr], int], depth: int = 0) -> int:
+class Names(Protocol):
+    """What the names in an annotation stand for."""
+
+    def value(self, node: ast.expr | None) -> int:
+        """The node with the expression's value."""
+
+    def is_own_class(self, node: ast.expr) -> bool:
+        """Whether the expression names a class of the tree."""
+
+
+def annotated(code: CodeBuilder, node: ast.expr | None, names: Names, depth: int = 0) -> int:
     """A node with objects as the annotation promises; NOTHING when it names no class."""
     if node is None or depth > _DEPTH:
         return NOTHING
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return annotated(code, _parsed(node.value), load, depth + 1)
+        return annotated(code, _parsed(node.value), names, depth + 1)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        return _union(code, [node.left, node.right], load, depth)
+        return _union(code, [node.left, node.right], names, depth)
     if isinstance(node, ast.Subscript):
-        return _parametrised(code, node, load, depth)
+        return _parametrised(code, node, names, depth)
     if isinstance(node, (ast.Name, ast.Attribute)):
-        if isinstance(node, ast.Name) and node.id in _PLAIN:
+        if isinstance(node, ast.Name) and node.id in _PLAIN and not _is_other(node, names):
             return NOTHING
-        source = load(node)
+        source = names.value(node)
         if source == NOTHING:
             return NOTHING
         target = code.node()
         code.add(INSTANCE, target, source)
         return target
     return NOTHING
+
+
+def _is_other(node: ast.expr, names: Names) -> bool:
+    """Whether a class of the tree bears the name that `typing` has for a container."""
+    return _last_name(node) in _OTHERS and names.is_own_class(node)
 
 
 def limits(node: ast.expr | None, depth: int = 0) -> list[ast.expr] | None:
@@ -120,8 +137,8 @@ _PLAIN = frozenset({"int", "str", "bool", "float", "bytes", "object", "Any", "No
                     "Callable", "List", "Dict", "Tuple", "Set", "complex", "type", "Type"})  # fmt: skip
 
 
-def _union(code: CodeBuilder, parts: list[ast.expr], load: Callable[[ast.expr], int], depth: int) -> int:
-    found = [value for part in parts if (value := annotated(code, part, load, depth + 1)) != NOTHING]
+def _union(code: CodeBuilder, parts: list[ast.expr], names: Names, depth: int) -> int:
+    found = [value for part in parts if (value := annotated(code, part, names, depth + 1)) != NOTHING]
     if len(found) < 2:
         return found[0] if found else NOTHING
     target = code.node()
@@ -130,19 +147,21 @@ def _union(code: CodeBuilder, parts: list[ast.expr], load: Callable[[ast.expr], 
     return target
 
 
-def _parametrised(code: CodeBuilder, node: ast.Subscript, load: Callable[[ast.expr], int], depth: int) -> int:
+def _parametrised(code: CodeBuilder, node: ast.Subscript, names: Names, depth: int) -> int:
     name = _last_name(node.value)
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if name in _ANY_OF:
-        return _union(code, parts, load, depth)
+        return _union(code, parts, names, depth)
+    if _is_other(node.value, names):
+        return annotated(code, node.value, names, depth + 1)
     if name in _SEQUENCES:
-        element = _union(code, parts, load, depth)
+        element = _union(code, parts, names, depth)
     elif name in _MAPPINGS:
-        element = annotated(code, parts[1], load, depth + 1) if len(parts) > 1 else NOTHING
+        element = annotated(code, parts[1], names, depth + 1) if len(parts) > 1 else NOTHING
     elif name in ("Callable", "Literal", "Type", "type"):
         return NOTHING
     else:
-        return annotated(code, node.value, load, depth + 1)
+        return annotated(code, node.value, names, depth + 1)
     if element == NOTHING:
         return NOTHING
     target = code.node()

@@ -617,6 +617,8 @@ class Attributes(Containers):
             held = self.graph.held(node)
             if any(self.graph.kinds[one] == CONSTANT for one in held):
                 continue
+            if held and self._is_list(item) and all(self._is_list(one) for one in held):
+                continue  # `x[i, j]`: no list takes a tuple
             if held and all(self._is_class(one) for one in held):  # no text equals a class
                 self.apply_flow(self.slot(item, None), site.target)
             else:
@@ -625,6 +627,10 @@ class Attributes(Containers):
         for item, node, value in sets:
             if all(self._is_vague(held) for held in self.graph.held(node)):
                 self.apply_flow(value, self.slot(item, None))
+
+    def _is_list(self, item: int) -> bool:
+        """Whether the object is a list or a tuple."""
+        return self.graph.kinds[item] == CONTAINER and self.graph.seconds[item] == "list"
 
     def _is_class(self, item: int) -> bool:
         kind, first = self.graph.kinds[item], self.graph.firsts[item]

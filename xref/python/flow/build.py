@@ -180,7 +180,7 @@ class Builder(Expressions):
             self.code.env[path] = value
 
     def _ann_assign(self, node: ast.AnnAssign) -> None:
-        declared = annotated(self.code, node.annotation, self.value)
+        declared = annotated(self.code, node.annotation, self)
         value = self.stored(node.value)
         if declared != NOTHING:
             both = self.code.node()
@@ -452,7 +452,7 @@ class Builder(Expressions):
         documented = self._documented(node)
         defaults = self.parameters(inner, node.args, documented.parameters)
         self.code = outer
-        returns = annotated(outer, node.returns or documented.result, self.value)
+        returns = annotated(outer, node.returns or documented.result, self)
         self.code = inner
         self.expect(outer, node.returns, inner.result)
         if returns != NOTHING:

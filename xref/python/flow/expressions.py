@@ -330,7 +330,7 @@ class Expressions:
             annotation = arg.annotation or (documented or {}).get(arg.arg)
             if annotation is not None and not wrap:
                 self.code = outer
-                found = annotated(outer, annotation, self.value)
+                found = annotated(outer, annotation, self)
                 allowed = limits(annotation)
                 classes = [self.value(one) for one in allowed or ()]
                 self.code = inner
@@ -433,9 +433,14 @@ class Expressions:
 
     def _callable(self, listed: list[ast.expr]) -> int:
         """`Callable[[A, B], R]`: what holds the objects that such a function is given."""
-        nodes = [annotated(self.code, one, self.value) for one in listed]
+        nodes = [annotated(self.code, one, self) for one in listed]
         items = [(at, node if node != NOTHING else self.code.node()) for at, node in enumerate(nodes)]
         return self._container("callable", items)
+
+    def is_own_class(self, node: ast.expr) -> bool:
+        """Whether the expression names a class of the tree."""
+        target = self.context.resolver.resolve(node, self.code.scope)
+        return target is not None and self.context.tree.kind(target) == "class"
 
     def expect(self, outer: CodeBuilder, annotation: ast.expr | None, node: int) -> None:
         """A parameter or result of the current code is annotated: functions there are called as the type says."""

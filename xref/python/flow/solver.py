@@ -66,6 +66,8 @@ class Solver(Filters, Invoker):
         """Code -> the function object of its first frame."""
         self._decorated_classes: list[tuple[int, int]] = []
         self._decorated: set[int] = set()
+        self._undecorated: set[tuple[int, int]] = set()
+        """(given, result) of decorators of which nothing is known."""
         self.decorations: set[tuple[int, int]] = set()
         """(code, position) of decorators."""
         self._results: list[tuple[int, int, int]] = []
@@ -102,7 +104,7 @@ class Solver(Filters, Invoker):
                 if not self._deferred():
                     break
                 self._run()
-            if not self._release():
+            if not self._release() and not self._unknown_decorators():
                 break
 
     def _report_full(self) -> None:
@@ -398,7 +400,6 @@ class Solver(Filters, Invoker):
         """Apply them; False when none applied."""
         before = (len(self.graph.kinds), self._reported(), self._count())
         self._unseen_functions()
-        self._unknown_decorators()
         self._declared_results()
         self._reflected_operators()
         self.deferred_results()
@@ -425,14 +426,18 @@ class Solver(Filters, Invoker):
                         self._entry(code_number, frames, item_form, base)
                         break
 
-    def _unknown_decorators(self) -> None:
-        """What a decorator makes is what it was given, as far as we know, when we know nothing of its result."""
-        for site in self.call_sites:
-            if site.is_decoration and site.positional[0] != NOTHING and not self.graph.held(site.target):
-                self.apply_flow(site.positional[0], site.target)
-        for given, target in self._decorated_classes:
-            if given != NOTHING and not self.graph.held(target):
+    def _unknown_decorators(self) -> bool:
+        """What a decorator makes is what it was given, as far as we know, when we know nothing of its result: after all
+        else, since a decorator may be an object whose `__call__` waits to be judged. Returns whether anything is new.
+        """
+        sites = ((site.positional[0], site.target) for site in self.call_sites if site.is_decoration)
+        new = False
+        for given, target in (*sites, *self._decorated_classes):
+            if given != NOTHING and not self.graph.held(target) and (given, target) not in self._undecorated:
+                self._undecorated.add((given, target))
                 self.apply_flow(given, target)
+                new = True
+        return new
 
     def _declared_results(self) -> None:
         for _, result, declared in self._results:

@@ -12,12 +12,13 @@ import site_case
 from site_case import Site
 
 from xref.model import FileFacts, Lang, Relation, Symbol
-from xref.site import registry_pages, source_pages, urls
+from xref.site import registry_pages, source_pages, urls, whole_pages
+from xref.site.assets import environment
 from xref.site.build import build_site
 from xref.site.check import check_site
 from xref.site.ir_pages import ir_url
 from xref.site.keys import Key, Use, load_keys
-from xref.site.links import Linker
+from xref.site.links import Line, Linker
 from xref.site.plan import make_plan
 from xref.store import open_index
 
@@ -179,6 +180,26 @@ def test_the_overview(site: Site) -> None:
     assert site_case.RUN in text
     assert "C++ 7 files · 33 lines" in text
     assert "seen in a run only No static fact explains it, but a recorded run made this call. 1" in text
+
+
+@pytest.mark.parametrize("detail", ["1 error, first a.h:7: no member", "146 errors, first b.h:1: unknown type"])
+def test_errors_are_one_reason_however_many(detail: str) -> None:
+    """The page of the index's health had a heading for every number of errors."""
+    assert whole_pages.reason_of(detail) == "errors where the compiler did not understand the code"
+
+
+def test_a_line_of_a_file_that_is_not_told_is_no_place() -> None:
+    """In a site of a part, callers in the other files stood as ":38"."""
+    module = environment().get_template("macros.html.j2").module
+    assert str(module.place(Line("", 38, None), "")).strip() == ""
+    assert "a.py:38" in str(module.place(Line("a.py", 38, None), ""))
+
+
+def test_two_runs_are_compared_and_one_is_not(site: Site) -> None:
+    """A run beside itself tells nothing."""
+    text = text_of(site.read("runs/compare.html"))
+    assert "One run is recorded in this index, and it takes two." in text
+    assert "data-compare" not in site.read("runs/compare.html")
 
 
 def test_health_has_every_reason(site: Site) -> None:

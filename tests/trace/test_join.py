@@ -233,7 +233,7 @@ def test_lines_of_a_file_with_other_content_are_not_used(db: sqlite3.Connection,
     calls = observed(db)
     assert calls[f"{MODULE}:Shape.scaled", f"{MODULE}:Shape.scaled.step"] == (None, 0, 1)
     note = db.execute("SELECT note FROM runs").fetchone()[0]
-    assert note.startswith("TVM 0.99.0 ran, the index is of")
+    assert note.startswith("TVM 0.99.0 ran, and the index is of")
 
 
 def test_namesakes_are_told_apart_in_another_version_of_the_file(

@@ -236,7 +236,9 @@ def pages(db: sqlite3.Connection, linker: Linker, site: str) -> Iterator[Output]
                       for run in runs])  # fmt: skip
     yield page(index, "runs.html.j2", title="Runs", site=site, root=urls.root_of(index), runs=rows)
     compare = "runs/compare.html"
-    yield page(compare, "compare.html.j2", title="Compare two runs", site=site, root=urls.root_of(compare))
+    yield page(
+        compare, "compare.html.j2", title="Compare two runs", site=site, root=urls.root_of(compare), runs=len(runs)
+    )
     for run in runs:
         yield data(urls.heat_url(run.id), heat(db, run.id))
         yield data(urls.calls_url(run.id), calls_data(db, linker, run.id))

@@ -24,6 +24,7 @@ _PLACES_SHOWN = 8
 _RUNS_SHOWN = 5
 _PASSES_OF_A_FOLDER = 4
 _COUNTED = re.compile(r" \(and \d+ more\)$|: \d+ of \d+ lines not read$|, first .*$| at line \d+.*$")
+_ERRORS = re.compile(r"^\d+ errors?$")
 _ERAS = {
     "register_global": "TVM_REGISTER_GLOBAL",
     "ffi_register_global": "TVM_FFI_REGISTER_GLOBAL",
@@ -188,7 +189,7 @@ def examine(db: sqlite3.Connection, linker: Linker, keys: Sequence[Key]) -> Heal
     degraded: dict[str, list[Line]] = {}
     for file in plan.files:
         if file.status == Status.DEGRADED:
-            degraded.setdefault(_COUNTED.sub("", file.detail), []).append(linker.place(file.path, 0))
+            degraded.setdefault(reason_of(file.detail), []).append(linker.place(file.path, 0))
     unresolved = db.execute("SELECT reason, count(*) FROM unresolved GROUP BY 1 ORDER BY 2 DESC, 1").fetchall()
     return Health(
         sorted(by_lang.items()),
@@ -203,6 +204,11 @@ def examine(db: sqlite3.Connection, linker: Linker, keys: Sequence[Key]) -> Heal
         [registry_pages.key_row(linker, key) for key in registry_pages.dangling(keys)],
         _warnings(plan),
     )
+
+
+def reason_of(detail: str) -> str:
+    """Why a file was read in part, without what only that file has: numbers, lines, the first of several errors."""
+    return _ERRORS.sub("errors where the compiler did not understand the code", _COUNTED.sub("", detail))
 
 
 def _by_count(reasons: list[Reason]) -> list[Reason]:

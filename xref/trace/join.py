@@ -121,7 +121,7 @@ class _Join:
         ran, indexed = self._run.tvm_version or "unknown", meta.get("tvm_version") or "unknown"
         if same and not different:
             return ""
-        versions = f"TVM {ran} ran, the index is of {indexed}"
+        versions = f"TVM {ran} ran, and the index is of {f'another {ran}' if ran == indexed else indexed}"
         if not same and not different:
             return f"{versions}: no Python file that ran is in the index, only keys join"
         return (

@@ -58,7 +58,6 @@ _UNSEEN = "in dependent code: operators of common headers that the unit does not
 _MAKERS = (" by a class", " by a struct", " by a constructor")
 _INVENTED = ("__range", "__begin", "__end")
 _ALLOCATIONS = ("operator new", "operator delete")
-_OF_A_LOOP = ("begin", "end", "operator!=", "operator==", "operator++")
 
 
 class Use(NamedTuple):
@@ -248,6 +247,8 @@ def _is_unseen(declared: set[str], files: set[str]) -> bool:
 
 def _why_plain_only(use: Use, word: str, indexed: Uses, what: str, lacking: bool) -> str:
     at_place = {other for other in getattr(indexed, what) if (other.line, other.col) == (use.line, use.col)}
+    if what == "calls" and indexed.references.get(use, "").startswith("read of a "):
+        return "in an operand of sizeof, decltype, noexcept or typeid: named, not called"
     if word == "init_capture":
         return "`[x = ..]` defines x"
     if word == "closure":
@@ -274,10 +275,10 @@ def _why_index_only(use: Use, word: str, plain: Uses, what: str, lacking: bool) 
         return "what delete and new run: a destructor, a class's own operator delete or new, by no call expression"
     if use.name == "(anonymous)":
         return "the union without a name that a member is found through: libclang has no name for it"
-    if use.name in _OF_A_LOOP and any(
-        (o.line, o.col) == use[:2] for o in plain.references if o.name.startswith(_INVENTED)
-    ):
+    if any((o.line, o.col) == use[:2] for o in plain.references if o.name.startswith(_INVENTED)):  # at the colon
         return "what a range-for runs: begin(), end(), the comparison and the step, which libclang does not show"
+    if any(w == "init_capture" and o.line == use.line and o.col < use.col for o, w in plain.references.items()):
+        return "the value of `[x = ..]`: libclang lists what is in it, not the construction that it is"
     if what == "references" and word.startswith("call of") and use in plain.calls:
         return "an implicit construction, conversion or operator is a reference too"
     if what == "calls" and word.startswith("direct") and use in plain.references:

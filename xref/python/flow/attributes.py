@@ -479,6 +479,8 @@ class Attributes(Containers):
         found = self.classes.found_below(klass, name)
         if len(found) > MAX_BELOW:
             return False
+        if klass.wider >= 0:
+            found = self.classes.found_by_most(klass, name)
         rest = site._replace(target=self.graph.node(), is_rest=True)
         if len(found) > 1 and name in OPERATORS:
             # which of them runs is not known, so neither is what it makes: it is taken to be of the same base class

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -240,6 +241,13 @@ class Classes:
         result = sorted(found)
         self._below[klass.number, name] = (self._changes, result)
         return result
+
+    def found_by_most(self, view: Klass, name: str) -> list[int]:
+        """The nodes of an attribute that as many members of a view find as no other one. What a function makes on the
+        way to its result counts as its result, so that what few have is not proven.
+        """
+        counts = Counter(node for below in view.below if (node := self.first(self.all[below], name)) is not None)
+        return sorted(node for node, count in counts.items() if count == max(counts.values()))
 
     def first(self, klass: Klass, name: str) -> int | None:
         """The node of an attribute where the class finds it; None when neither it nor one above it has it."""

@@ -36,8 +36,32 @@ class Filters(Attributes):
         for item, target, nodes, holds, of_class in pending:
             found = self._judge(item, nodes, of_class)
             if found is None or found == holds:
-                self.graph.put(target, item)
+                narrowed = self._narrowed(item, nodes) if found is None and holds and not of_class else [item]
+                for one in narrowed:
+                    self.graph.put(target, one)
         return bool(pending)
+
+    def _narrowed(self, item: int, nodes: tuple[int, ...]) -> list[int]:
+        """What passes a test that only some objects of the declared class pass: objects of the classes below it that
+        the test names, or whatever was declared where it names others.
+        """
+        if self.graph.kinds[item] != DECLARED or NOTHING in nodes:
+            return [item]
+        declared = self.classes.widest(self.klass(item))
+        found: list[int] = []
+        for one in {one for node in nodes for one in self._classes(node)}:
+            if self._is_a(item, one) is False:
+                continue
+            number = self.graph.firsts[one]
+            if self.graph.kinds[one] != KLASS or not self._is_below(number, declared):
+                return [item]
+            found.append(self.graph.object(DECLARED, number))
+        return found or [item]
+
+    def _is_below(self, number: int, klass: Klass) -> bool:
+        if klass.is_view:
+            return any(below.number == number for below in self.classes.below(klass))
+        return klass.number != number and klass.number in self.classes.order(self.classes.all[number])
 
     def _judge(self, item: int, nodes: tuple[int, ...], of_class: bool) -> bool | None:
         """Whether the object is of one of the classes; None when that is not known."""

@@ -69,9 +69,9 @@ class Foreign:
         return self._results[key]
 
     def _made(self, key: str, namespace: str, written: str) -> int | None:
-        """The node of the objects that a function makes, where its declared result says less."""
-        codes = self.types.made.get(key, ())
+        """The node of the objects that a function makes, where its declared result is a view."""
         name = self._class(namespace, plain_type(written))
+        codes = self.types.made.get(key) or self.types.views.get(name or "", ())
         if not codes or name is None:
             return None
         node = self._graph.node()

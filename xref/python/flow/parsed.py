@@ -23,7 +23,7 @@ _POSITIONS = {ops.OPERATOR: 2, ops.CALL: 7, ops.SUB: 5, ops.ATTR: 4}
 
 class Parsed(NamedTuple):
     """`codes`: those that are read, with all within them. `rebound`: (code, position) of operators in them whose left
-    operand an earlier statement made.
+    operand is what an earlier statement made, or a parameter: what the parser bound to a name.
     """
 
     codes: frozenset[int]
@@ -158,10 +158,12 @@ class _Search:
         return frozenset(found)
 
     def _rebound(self, number: int) -> Iterator[int]:
-        rows = self.places[number].code.constraints
+        code = self.places[number].code
+        rows = code.constraints
+        given = {node for _, node in code.parameters.positional} if code.kind != "class" else set()
         made = {row[1]: row[_POSITIONS[row[0]]] for row in rows if row[0] in _POSITIONS}
         for row in rows:
             if row[0] == ops.OPERATOR and row[4] != NOTHING and row[4] <= NODE_MASK:
                 (_, sources), *_ = self._sources(number, row[4])
-                if any(made.get(one, row[2]) < row[2] for one in sources):
+                if not given.isdisjoint(sources) or any(made.get(one, row[2]) < row[2] for one in sources):
                     yield row[2]

@@ -38,3 +38,37 @@ def given_back(value):
 
 def uses():
     given_back(Left()).run()
+
+
+class Shape:
+    def area(self):
+        return 0
+
+    def __add__(self, other):
+        return self
+
+
+class Square(Shape):
+    def area(self):
+        return 1
+
+    def __add__(self, other):
+        return self
+
+
+class Round(Shape):
+    def area(self):
+        return 3
+
+    def __add__(self, other):
+        return self
+
+
+def any_shape() -> Shape: ...
+
+
+def declared(untyped):
+    shape = [any_shape][0]()
+    if isinstance(shape, Square):
+        return getattr(shape, "area")(), shape + untyped  # a Square's
+    return getattr(shape, "area")()  # any other's

@@ -54,8 +54,9 @@ def also_read():
 
 
 @inline
-def too():
+def too(given=made(Sum)):
     assert Sum()
+    given + 1  # what the parser bound to the parameter: a guess
 
 
 def run():

@@ -16,7 +16,7 @@ from indexed import check_intact, indexed_fixture, make_small, rows, states, tre
 from xref import extract as extract_module
 from xref.index import IndexOptions, run_index
 from xref.summary import IndexSummary
-from xref.workers import Workers
+from xref.workers import Workers, out_of_memory
 
 # what interrupts
 
@@ -154,5 +154,17 @@ def test_a_unit_that_eats_memory_is_stopped(tmp_path: Path, monkeypatch: pytest.
     root = make_small(tmp_path / "tree", b__cc=f"{macros}int x[] = {{ A10 }};\n", c__cc="int C();\n")
     summary = _run_limited(monkeypatch, root, tmp_path / "x.db", memory=1 << 30)
     assert [path for path, _ in summary.failed] == ["b.cc"]
-    assert summary.failed[0][1] in ("the worker process died (SIGABRT)", "out of memory")
+    assert summary.failed[0][1] == out_of_memory(1 << 30)
     assert summary.files["ok"] == 2
+    assert f"b.cc: {out_of_memory(1 << 30)}; tried again file by file" in summary.warnings
+
+
+def test_what_eats_memory_in_the_compiler_itself_is_told_as_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LLVM aborts when there is no memory for a template of a thousand million arguments."""
+    text = "template <typename T, T... I>\nstruct S {};\nusing X = __make_integer_seq<S, int, 1000000000>;\nX x;\n"
+    root = make_small(tmp_path / "tree", b__cc=text)
+    summary = _run_limited(monkeypatch, root, tmp_path / "x.db", memory=1 << 29)
+    assert summary.failed == [("b.cc", "out of memory: more than 0.5 GiB; fewer --jobs, or more memory, allow more")]
+    assert summary.files["ok"] == 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import multiprocessing
 import os
+import re
 import resource
 import signal
 import sys
@@ -20,18 +21,26 @@ from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import connection
 from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
 from typing import Any
 
 TASK_SECONDS = 300.0
 """A task that runs longer is stopped; TVM's slowest unit takes a fiftieth of that."""
-WORKER_BYTES = 8 << 30
-"""Address space of a worker, 0.5 GiB of it reserved stack: a runaway parse fails instead of taking the machine down."""
+_RESERVED_BYTES = 3 << 28
+"""Address space that a worker takes without using it: two thirds are the stack of xref.cpp.unit, the rest libraries."""
+_LEAST_BYTES, _MOST_BYTES = 2 << 30, 4 << 30
+"""Of a worker's limit, twice and four times what the largest process takes on TVM's main, 0.9 GiB."""
 _GRACE_SECONDS = 5.0
 """What an idle process gets to end by itself."""
 
 
 _PR_SET_PDEATHSIG = 1
 """prctl(2)."""
+_CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+"""Linux's control groups, versions 2 and 1 (kernel documentation, admin-guide)."""
+_OUT_OF_MEMORY = re.compile(rb"out of memory|bad_alloc|MemoryError|[Cc]annot allocate memory")
+"""What libraries print before they abort for want of memory: LLVM ("LLVM ERROR: out of memory"), libstdc++, Python."""
+_LAST_WORDS_BYTES = 1 << 16
 _INTERRUPTIONS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
@@ -61,7 +70,7 @@ Outcome = tuple[Task, Any, Failure | None]
 
 
 class Workers:
-    """`jobs` processes, each task limited to `seconds` and each process to `memory` bytes of address space.
+    """`jobs` processes, each task limited to `seconds`, each process to `memory` bytes (default: `share_of_memory`).
 
     Use as a context manager, from the main thread: leaving it stops what still runs. `fork`: on Linux the processes are
     copies of this one, with all that it has imported and read (elsewhere what `arguments` need is sent to them).
@@ -73,13 +82,13 @@ class Workers:
         initialize: Callable[..., None],
         arguments: tuple[Any, ...],
         seconds: float = TASK_SECONDS,
-        memory: int = WORKER_BYTES,
+        memory: int | None = None,
         *,
         fork: bool = False,
     ) -> None:
         self._jobs = jobs
         self._method = "fork" if fork and sys.platform == "linux" else "spawn"
-        self._start_arguments = (memory, initialize, arguments)
+        self._start_arguments = (memory or share_of_memory(jobs), initialize, arguments)
         self._seconds = seconds
         self._queue: deque[Task] = deque()
         self._idle: list[_Worker] = []
@@ -143,9 +152,27 @@ class Workers:
         try:
             result, failure = worker.pipe.recv()
         except (EOFError, OSError):
-            return worker.task, None, Failure(f"the worker process died ({worker.end(_GRACE_SECONDS)})", True)
+            return worker.task, None, Failure(worker.end(_GRACE_SECONDS), True)
         self._idle.append(worker)
         return worker.task, result, failure
+
+
+def share_of_memory(jobs: int) -> int:
+    """Bytes that each of `jobs` processes may take beside the one that feeds them, so that one runaway parse fails
+    before the machine swaps, or the system ends processes at will: between 2 and 4 GiB."""
+    return min(max(_machine_memory() // (jobs + 1), _LEAST_BYTES), _MOST_BYTES)
+
+
+def _machine_memory() -> int:
+    """Bytes of memory of this machine, or of the container that this is; a large number where the system does not
+    say."""
+    found = []
+    with suppress(OSError, ValueError):
+        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for name in _CONTAINER_LIMITS:
+        with suppress(OSError, ValueError):  # "max": none
+            found.append(int(Path(name).read_text("ascii")))
+    return min((size for size in found if size > 0), default=1 << 60)
 
 
 class _Worker:
@@ -156,8 +183,10 @@ class _Worker:
 
     def __init__(self, method: str, arguments: tuple[Any, ...]) -> None:
         context: Any = multiprocessing.get_context(method)
+        self._memory: int = arguments[0]
         self.pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, os.getpid(), *arguments), daemon=True)
+        self._errors, printed = context.Pipe(duplex=False)
+        self._process = context.Process(target=_serve, args=(theirs, printed, os.getpid(), *arguments), daemon=True)
         # Ctrl-C is the parent's to handle, also while the new process is still importing; and a parent that is
         # interrupted halfway would leave a process that complains of the half it got
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTIONS)
@@ -166,9 +195,11 @@ class _Worker:
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         theirs.close()
+        printed.close()
 
     def give(self, task: Task) -> bool:
         """Start the task; False when the process is gone."""
+        self._printed()  # of the task before
         self.task, self.started = task, time.monotonic()
         try:
             self.pipe.send((task.run, task.arguments))
@@ -183,13 +214,26 @@ class _Worker:
         self.pipe.close()
 
     def end(self, seconds: float) -> str:
-        """Wait for the process to end, by force after `seconds`; its exit in words."""
+        """Wait for the process to end, by force after `seconds`; why it ended in words."""
         self._process.join(seconds)
         if self._process.exitcode is None:
             self._process.kill()
             self._process.join()
+        words = f"the worker process died ({_exit_words(self._process.exitcode)})"
+        if _OUT_OF_MEMORY.search(self._printed()):
+            words = out_of_memory(self._memory)
         self.pipe.close()
-        return _exit_words(self._process.exitcode)
+        self._errors.close()
+        return words
+
+    def _printed(self) -> bytes:
+        """What the process has printed since it was asked last, as far as it fits into a pipe."""
+        if self._errors.closed:
+            return b""
+        os.set_blocking(self._errors.fileno(), False)
+        with suppress(OSError):  # nothing
+            return os.read(self._errors.fileno(), _LAST_WORDS_BYTES)
+        return b""
 
     def kill(self) -> None:
         """Stop the process now."""
@@ -206,8 +250,18 @@ def _exit_words(code: int | None) -> str:
         return f"signal {-code}"
 
 
+def out_of_memory(limit: int) -> str:
+    """What to tell the user when a process would have taken more than `limit` bytes."""
+    return f"out of memory: more than {limit / (1 << 30):.1f} GiB; fewer --jobs, or more memory, allow more"
+
+
 def _serve(
-    pipe: connection.Connection, parent: int, memory: int, initialize: Callable[..., None], arguments: tuple[Any, ...]
+    pipe: connection.Connection,
+    errors: connection.Connection,
+    parent: int,
+    memory: int,
+    initialize: Callable[..., None],
+    arguments: tuple[Any, ...],
 ) -> None:
     """The life of a worker process: it ends when the other end of its pipe is closed, or its parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -215,24 +269,41 @@ def _serve(
         signal.signal(number, signal.SIG_DFL)  # in a copy of a process that has handlers of its own
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTIONS)
     _end_with_parent(parent)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what a dying library prints; how it ended is told by the pipe
-    _, most = resource.getrlimit(resource.RLIMIT_AS)
-    allowed = memory if most == resource.RLIM_INFINITY else min(memory, most)  # `ulimit -v` may have set less
-    resource.setrlimit(resource.RLIMIT_AS, (allowed, most))
-    _, unusable = _attempt(initialize, arguments)
+    os.set_blocking(errors.fileno(), False)  # a library that prints a lot must not wait for a reader
+    os.dup2(errors.fileno(), 2)  # what a dying library prints says whether it died for want of memory
+    memory = _limit_memory(memory)
+    _, unusable = _attempt(initialize, arguments, memory)
     with suppress(EOFError, OSError):
         while (given := pipe.recv()) is not None:
             run, values = given
-            answer = (None, unusable) if unusable else _attempt(run, values)
-            data, unsendable = _attempt(ForkingPickler.dumps, (answer,))
+            answer = (None, unusable) if unusable else _attempt(run, values, memory)
+            data, unsendable = _attempt(ForkingPickler.dumps, (answer,), memory)
             pipe.send_bytes(ForkingPickler.dumps((None, unsendable)) if unsendable else data)
+
+
+def _limit_memory(memory: int) -> int:
+    """Limit what this process may take to `memory` bytes, or to what the user has set (`ulimit -v`); returns it.
+
+    By address space, the one measure that every system enforces: what it holds already, a copied parent's included, and
+    what it reserves without using it come on top.
+    """
+    held = 0
+    with suppress(OSError):  # Linux only
+        held = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
+    allowed = held + _RESERVED_BYTES + memory
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    if most != resource.RLIM_INFINITY and most < allowed:
+        memory = max(memory - (allowed - most), 0)
+        allowed = most
+    resource.setrlimit(resource.RLIMIT_AS, (allowed, most))
+    return memory
 
 
 def _end_with_parent(parent: int) -> None:
     """Have the kernel end this process when its parent, the process `parent`, dies in the middle of our task.
 
     A closed pipe is noticed only between two tasks, and a parse that never ends has no next one. Linux only; elsewhere
-    `WORKER_BYTES` and the end of the task remain.
+    the limit of memory and the end of the task remain.
     """
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -240,11 +311,11 @@ def _end_with_parent(parent: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _attempt(run: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, Failure | None]:
+def _attempt(run: Callable[..., Any], arguments: tuple[Any, ...], memory: int) -> tuple[Any, Failure | None]:
     try:
         return run(*arguments), None
     except MemoryError:
-        return None, Failure("out of memory", True)
+        return None, Failure(out_of_memory(memory), True)
     except OSError as error:
         return None, Failure(f"internal error: {type(error).__name__}: {error}", False, error.errno or 0)
     except Exception as error:  # noqa: BLE001  # a defect of ours in one file must not cost the others

@@ -16,6 +16,7 @@ from xref.cpp.clang import CONTINUE, RECURSE, VISITOR, CXCursor, children, file_
 from xref.cpp.comments import clean_comment
 from xref.cpp.names import Declaration, Declarations, Paths
 from xref.cpp.stack import run_on_thread
+from xref.cpp.written import call_at, is_call
 from xref.model import FileFacts, Id, Ref, Role, Symbol, Unresolved, shorten
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ _DEPTH_OF_A_THREAD = 100
 calls that 3.12 and 3.13 allow whatever the stack (3.13 ended at 3,300 visits)."""
 _STACK_BYTES = 16 << 20
 """Virtual memory for the stack of such a thread."""
-_CALL_WINDOW = 300
-"""Bytes behind a name in which its template arguments end, where it has any."""
 
 Handler = Callable[[CXCursor, CXCursor], int]
 
@@ -254,33 +253,13 @@ class Walk:
         Clang keeps no call where an argument did not compile, only the names in it.
         """
         handle, _, _, offset = file_location(self.library.clang_getCursorLocation(cursor))
-        source = self._sources.get(self.paths.relative(handle), b"")
-        written = name.encode("utf-8")
-        if source[offset : offset + len(written)] != written:
-            return False
-        rest = source[offset + len(written) : offset + len(written) + _CALL_WINDOW].lstrip()
-        if rest.startswith(b"<"):
-            depth = 0
-            for i, byte in enumerate(rest):
-                depth += (byte == ord("<")) - (byte == ord(">"))
-                if not depth:
-                    rest = rest[i + 1 :].lstrip()
-                    break
-        return rest.startswith(b"(")
+        return is_call(self.source_of(self.paths.relative(handle)), offset, name)
 
     def written_call(self, cursor: CXCursor, name: str) -> str:
         """The text of the call that begins with `name` at the cursor, to the bracket that closes its arguments;
         `name(..)` where a macro makes the call."""
         handle, _, _, offset = file_location(self.library.clang_getCursorLocation(cursor))
-        source = self.source_of(self.paths.relative(handle))[offset : offset + _CALL_WINDOW].decode("utf-8", "replace")
-        if not source.startswith(name):
-            return f"{name}(..)"
-        depth = 0
-        for i, character in enumerate(source):
-            depth += (character == "(") - (character == ")")
-            if character == ")" and not depth:
-                return shorten(source[: i + 1])
-        return shorten(source)
+        return call_at(self.source_of(self.paths.relative(handle)), offset, name)
 
     def note_unreadable(self, file: str, line: int, col: int, cursor: CXCursor, reason: str) -> None:
         """Record what a registry could not read, with the code as written."""

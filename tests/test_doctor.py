@@ -11,7 +11,9 @@ from conftest import FUSE_TIR_CC, build, cpp
 
 from xref import doctor
 from xref.cpp import toolchain
+from xref.index import IndexOptions, run_index
 from xref.model import FileFacts, Lang, Status, Unresolved, XrefError
+from xref.shares import Share
 
 
 def tool(report: doctor.Report, name: str) -> doctor.Tool:
@@ -109,3 +111,22 @@ def test_the_report_is_json(small_index: Path) -> None:
     value = json.loads(json.dumps(doctor.report_object(doctor.examine(small_index))))
     assert (value["schema"], value["can_index"], value["no_index"]) == (1, True, None)
     assert value["index"]["files"] == {"ok": 13}
+
+
+def test_the_share_of_unresolved_calls_is_told_apart_by_missing_header(tmp_path: Path) -> None:
+    """One number for all units hides that nearly all of it is lost with headers that a user can get."""
+    root = tmp_path / "tree"
+    root.mkdir()
+    good = "int Id(int x) { return x; }\nint Twice(int x) { return Id(Id(x)); }\n"
+    (root / "good.cc").write_text(good)
+    (root / "lost.cc").write_text('#include "absent.h"\nint Here();\nint Lost(Absent a) { return a.Run() + Here(); }\n')
+    (root / "odd.cc").write_text("int Odd() { return Unknown(); }\n")
+    run_index(IndexOptions(root, tmp_path / "x.db"))
+    state = doctor.examine(tmp_path / "x.db").index
+    assert state is not None
+    assert state.cpp_calls[0] == Share("units without error", 1, 2, 0)
+    others = {share.what: (share.units, share.unresolved) for share in state.cpp_calls[1:]}
+    assert others == {"missing header absent.h": (1, 1), "other errors": (1, 1)}
+    lines = list(doctor.report_lines(doctor.examine(tmp_path / "x.db")))
+    assert "    0.00 %, 0 of 2: units without error (1 unit)" in lines
+    assert any(line.endswith(": missing header absent.h (1 unit)") for line in lines)

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from xref.model import ExitCode, XrefError, shorten
+from xref.shares import Share, cpp_shares
 from xref.store import open_index, read_meta
 
 OLDEST_PYTHON = (3, 11)
@@ -72,6 +73,7 @@ class IndexState:
     gaps: list[Gap] = field(default_factory=list)
     unresolved: list[Gap] = field(default_factory=list)
     dangling: list[Gap] = field(default_factory=list)
+    cpp_calls: list[Share] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -191,6 +193,7 @@ def _state(db: sqlite3.Connection, path: Path) -> IndexState:
             " WHERE status = 'dangling' GROUP BY registry ORDER BY 2 DESC"
         )
     ]
+    state.cpp_calls = cpp_shares(db)
     return state
 
 
@@ -253,10 +256,31 @@ def _state_lines(state: IndexState) -> Iterator[str]:
     total = sum(gap.count for gap in state.unresolved)
     yield f"  unresolved calls: {total:,}"
     yield from _gap_lines(state.unresolved)
+    yield from _share_lines(state.cpp_calls)
     total = sum(gap.count for gap in state.dangling)
     yield f"  dangling uses of keys: {total:,}"
     for gap in state.dangling:
         yield f"    {gap.count:,} {gap.what}: {gap.example}"
+
+
+def _share_lines(shares: list[Share]) -> Iterator[str]:
+    """The share of C++ calls that is unresolved, apart for each missing header; what is left out is added up."""
+    if not shares:
+        return
+    yield "  C++ call expressions that are unresolved:"
+    shown, left = shares[: _REASONS + 1], shares[_REASONS + 1 :]
+    if left:
+        words = f"{len(left)} other missing headers or errors (--json lists all)"
+        shown.append(Share(words, *(sum(column) for column in zip(*map(_counts, left), strict=True))))
+    for share in shown:
+        yield (
+            f"    {share.percent:.2f} %, {share.unresolved:,} of {share.calls:,}: {share.what}"
+            f" ({share.units:,} unit{'' if share.units == 1 else 's'})"
+        )
+
+
+def _counts(share: Share) -> tuple[int, int, int]:
+    return share.units, share.calls, share.unresolved
 
 
 def _gap_lines(gaps: list[Gap]) -> Iterator[str]:

@@ -157,14 +157,14 @@ def layout(root: Path, rng: random.Random) -> str:
     """Other blanks and line breaks between the same words."""
     path = root / "python/pkg/shapes.py"
     text = path.read_text()
-    a, b = rng.choice(
-        [
-            ("return (self.area() +\n                self.area())", "return (self.area() + self.area())"),
-            ("return (self.area() + self.area())", "return (self.area()   +  # é\n\n  self.area(\n))"),
-            ("def helper(x):", "def  helper( x ) :  # why"),
-            ("return function(*args, **kwargs)", "return function(\n            *args,**kwargs)"),
-        ]
-    )
+    known = [
+        ("return (self.area() +\n                self.area())", "return (self.area() + self.area())"),
+        ("return (self.area() + self.area())", "return (self.area()   +  # é\n\n  self.area(\n))"),
+        ("def helper(x):", "def  helper( x ) :  # why"),
+        ("return function(*args, **kwargs)", "return function(\n            *args,**kwargs)"),
+        ("self.size * self.size", "self.size*self.size"),
+    ]
+    a, b = rng.choice([one for one in known if one[0] in text])
     path.write_text(text.replace(a, b))
     return path.name
 

@@ -36,7 +36,8 @@ _NO_PCH_WARNING = "the tree's common headers were not precompiled, so that index
 @dataclass
 class Work:
     """What is to be read. `plan` and `scan` are None without C++; `python` is None when its files need no reading, and
-    `cython` are the files to read."""
+    `cython` are the files to read. `checks`: whether the type checker is to read the Python files, or what the index
+    keeps of them is in the plan's scratch folder."""
 
     plan: CppPlan | None
     scan: IncludeScan | None
@@ -44,6 +45,7 @@ class Work:
     python: python_part.PythonPlan | None
     cython: tuple[str, ...]
     clang: str
+    checks: bool = True
 
 
 @dataclass
@@ -60,10 +62,18 @@ def extract(tree: Tree, work: Work, builder: IndexBuilder, jobs: int, scratch: P
     """Read what `work` says with `jobs` processes, and put the facts into `builder`, which knows the files."""
     extraction = _Extraction(tree, work, builder, scratch)
     with ThreadPoolExecutor(1) as checker:
-        types = checker.submit(python_part.run_type_checker, work.python, jobs) if work.python is not None else None
+        types = None
+        if work.python is not None:
+            types = checker.submit(python_part.run_type_checker, work.python, jobs) if work.checks else _no_trouble()
         with Workers(jobs, _initialize_worker, (work.plan,)) as workers:
             extraction.run(workers, types, progress)
     return extraction.outcome()
+
+
+def _no_trouble() -> Future[str]:
+    done: Future[str] = Future()
+    done.set_result("")
+    return done
 
 
 # in a worker process

@@ -65,6 +65,7 @@ class IndexOptions:
 class _Known:
     """What an index of this tree says of itself. `files`: path -> the columns of `_FILE`."""
 
+    path: Path
     meta: dict[str, str]
     files: dict[str, tuple[str | int, ...]]
     records: Records
@@ -138,6 +139,8 @@ def _write(plan: _Plan, options: IndexOptions, scratch: Path, progress: Progress
             touched = Touched(frozenset(builder.touched)) if isinstance(builder, IndexUpdater) else None
             doubts = link(db, touched)
             save_records(db, outcome.records)
+            if plan.work.python is not None and plan.work.checks:
+                python_part.keep_report(db, plan.work.python.scratch)
         builder.set_meta(_meta(plan, outcome, doubts, started))
         builder.publish()
 
@@ -215,7 +218,7 @@ def _known_index(options: IndexOptions, identity: dict[str, str]) -> _Known | No
             )
         if options.force or any(meta.get(key) != value for key, value in identity.items()):
             return None
-        return _Known(meta, _known_files(db), load_records(db))
+        return _Known(options.db, meta, _known_files(db), load_records(db))
 
 
 def _known_files(db: sqlite3.Connection) -> dict[str, tuple[str | int, ...]]:
@@ -328,7 +331,9 @@ def _is_mostly_new(work: Work, known: _Known) -> bool:
 
 
 def _add_python(work: Work, tree: Tree, known: _Known | None, changed: set[str], scratch: Path) -> None:
-    """The Python half: the type checker reads all files or none, for any may say what a name in another is."""
+    """The Python half: the type checker reads all files or none, for any may say what a name in another is. After an
+    edit that only moves the words of files, what is kept of these is enough.
+    """
     paths = {kind: [f.path for f in tree.files if f.kind == kind and not f.skip] for kind in ("python", "cython")}
     suffixes = {"python": (".py", ".pyi"), "cython": (".pyx", ".pxi", ".pxd")}
     stale = {kind: known is None or any(p.endswith(suffixes[kind]) for p in changed) for kind in paths}
@@ -336,6 +341,11 @@ def _add_python(work: Work, tree: Tree, known: _Known | None, changed: set[str],
         folder = scratch / "python"
         folder.mkdir()
         work.python = python_part.plan_python(tree.root, paths["python"], tree.python_roots, folder)
+        if known is not None:
+            with closing(open_index(known.path)) as db:
+                narrow = python_part.narrowed(db, work.python, changed)
+            if narrow is not None:
+                work.python, work.checks = narrow, False
     if stale["cython"]:
         work.cython = tuple(paths["cython"])
 

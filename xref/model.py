@@ -272,6 +272,8 @@ class FileFacts:
     externals: list[Symbol] = field(default_factory=list)
     flow: bytes = b""
     """Python: the value-flow constraints of the file (xref.python.flow), for the linker to solve with all others."""
+    kept: bytes = b""
+    """Python: the file's text and what the type checker said of it (xref.python.kept), for the next run."""
 
 
 def symbol_id(key: str) -> Id:

@@ -56,6 +56,10 @@ CREATE TABLE instance(
 -- What the linker's value-flow analysis needs of a Python file (xref/python/flow/summary.py).
 CREATE TABLE flow(file_id INTEGER PRIMARY KEY, summary BLOB NOT NULL);
 
+-- What the next run needs of a Python file, and of all Python together, to read one file again (xref/python/kept.py).
+CREATE TABLE kept_python(file_id INTEGER PRIMARY KEY, said BLOB NOT NULL);
+CREATE TABLE kept_tree(value BLOB NOT NULL);
+
 CREATE TABLE key_def(
     registry TEXT NOT NULL, name TEXT NOT NULL, side TEXT NOT NULL, file_id INTEGER NOT NULL, line INTEGER NOT NULL,
     symbol_id INTEGER, guard TEXT NOT NULL, note TEXT NOT NULL, step TEXT NOT NULL DEFAULT '');

@@ -23,7 +23,7 @@ from xref.model import ExitCode, FileFacts, Id, Lang, Status, UseStatus, XrefErr
 SCHEMA_VERSION = 2
 """PRAGMA user_version of an index. Raised whenever a public view changes; there is no migration: index again."""
 
-FORMAT = "4"
+FORMAT = "5"
 """The form of the inner tables, which are no contract: an index of another form answers questions still, but is made
 again as a whole instead of being brought up to date."""
 
@@ -210,6 +210,8 @@ class IndexBuilder:
             db.executemany("INSERT INTO include VALUES (?, ?, ?)", ((owner, *i) for i in facts.includes))
             if facts.flow:
                 db.execute("INSERT OR REPLACE INTO flow VALUES (?, ?)", (owner, facts.flow))
+            if facts.kept:
+                db.execute("INSERT OR REPLACE INTO kept_python VALUES (?, ?)", (owner, facts.kept))
             db.executemany(
                 "INSERT INTO key_def VALUES (?, ?, ?, ?, ?, ?, ?, ?, '')",
                 ((k.registry, k.name, k.side, owner, k.line, k.symbol, k.guard, k.note) for k in facts.key_defs),

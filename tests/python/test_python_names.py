@@ -22,7 +22,7 @@ def test_an_edit_elsewhere_in_a_file_changes_no_id(tmp_path: Path) -> None:
     for path in before:
         text = (root / path).read_text("utf-8")
         (root / path).write_text(f"# a comment\n{text}\n\ndef brand_new():\n    return lambda: 1\n", "utf-8")
-    after = index(root, tmp_path / "scratch")
+    after = index(root, tmp_path / "again")
     for path, file in before.items():
         new = {s.key for s in after[path].symbols} - {s.key for s in file.symbols}
         assert {key.rpartition(":")[2] for key in new} == {"brand_new", "brand_new.<lambda>"}

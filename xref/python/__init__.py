@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from xref.python.cython import extract_cython
 from xref.python.extract import extract_python
+from xref.python.kept import keep_report, narrowed
 from xref.python.plan import PythonFile, PythonJob, PythonPlan, cut_jobs, plan_python
 from xref.python.typecheck import ensure_survey, run_type_checker
 
@@ -16,6 +17,8 @@ __all__ = [
     "PythonPlan",
     "extract_cython",
     "extract_python",
+    "keep_report",
+    "narrowed",
     "plan_python",
     "python_jobs",
     "run_type_checker",

@@ -14,9 +14,7 @@ from xref.python.walk import NameUse
 
 def add_attribute_reads(context: FileContext) -> None:
     """Add each `x.name` that is read and whose receiver is an object; of an unknown class, unless it is called."""
-    receivers: dict[Span, list[str]] = {}
-    if context.report is not None:
-        receivers = context.report.receivers(context.file.path)
+    receivers = context.said.receivers
     called = {id(call.func) for call, _ in context.walk.calls}
     for use in context.walk.names:
         node = use.node

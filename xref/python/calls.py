@@ -30,9 +30,7 @@ class CallCollector:
     def collect(self) -> None:
         """Add calls and unresolved sites to the file's facts."""
         context = self._context
-        sites: dict[tuple[str, Span], SiteReport] = {}
-        if context.report is not None:
-            sites = {(site.kind, site.span): site for site in context.report.sites(context.file.path)}
+        sites = {(site.kind, site.span): site for site in context.said.sites}
         for call, scope in context.walk.calls:
             self._explicit(call.func, scope, sites.pop(("call", _span(call)), None))
         for decoration in context.walk.decorations:

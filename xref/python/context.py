@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from xref.model import FileFacts, Id, Symbol, symbol_id
 from xref.python.declarations import FUNCTION_NODES
+from xref.python.kept import Said
 from xref.python.names import Target, Tree
 from xref.python.plan import PythonFile
 from xref.python.pysa import Report
@@ -15,12 +16,10 @@ from xref.python.resolve import Resolver
 from xref.python.source import Source
 from xref.python.walk import Scope, Walk
 
-Occurrences = dict[tuple[int, int], tuple[str, str, bool] | None]
-
 
 @dataclass(slots=True)
 class FileContext:
-    """A parsed and walked file. `report` is None when the type checker did not read it; `occurrences` is then empty."""
+    """A parsed and walked file. `report` is None when the type checker did not read it; `said` is then empty."""
 
     file: PythonFile
     source: Source
@@ -28,7 +27,7 @@ class FileContext:
     walk: Walk
     resolver: Resolver
     report: Report | None
-    occurrences: Occurrences
+    said: Said
     facts: FileFacts
     exact: dict[tuple[int, int], str] = field(default_factory=dict)
     """Position of a callee's name -> key of the one among several definitions that is called."""

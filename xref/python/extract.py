@@ -9,6 +9,7 @@ from xref.python.context import FileContext
 from xref.python.declarations import declare
 from xref.python.flow.build import build_summary
 from xref.python.flow.summary import dump_summary
+from xref.python.kept import KeptReport, Said, dump_said, load_kept
 from xref.python.keys import KeyCollector
 from xref.python.names import Tree, load_tree
 from xref.python.plan import PythonFile, PythonJob
@@ -26,7 +27,7 @@ def extract_python(job: PythonJob) -> list[FileFacts]:
     """The facts of each file of `job`, in order."""
     tree = load_tree(job.scratch)
     trouble = read_trouble(job.scratch)
-    report = load_report(job.scratch) if not trouble else None
+    report = (load_kept(job.scratch) or load_report(job.scratch)) if not trouble else None
     scip = load_scip(job.scratch) if not trouble else None
     return [_extract(job, file, tree, report, scip, trouble) for file in job.files]
 
@@ -68,14 +69,24 @@ def _fill(
     assert source.tree is not None
     walked = walk(file.module, file.is_package, source.tree, declare(file.module, source.tree))
     resolver = Resolver(tree, walked)
-    occurrences = scip.occurrences(file.path) if scip is not None and report is not None else {}
-    context = FileContext(file, source, tree, walked, resolver, report, occurrences, facts)
+    said = _said(file.path, report, scip)
+    context = FileContext(file, source, tree, walked, resolver, report, said, facts)
     add_symbols(context)
     CallCollector(context).collect()
     add_references(context)
     KeyCollector(context).collect()
     add_attribute_reads(context)
     facts.flow = dump_summary(build_summary(context))
+    if report is not None and source.is_plain:
+        facts.kept = dump_said(source.whole, said)
+
+
+def _said(path: str, report: Report | None, scip: Scip | None) -> Said:
+    if report is None:
+        return Said([], {}, {})
+    if isinstance(report, KeptReport):
+        return report.said(path)
+    return Said(list(report.sites(path)), report.receivers(path), scip.occurrences(path) if scip is not None else {})
 
 
 def _degrade(facts: FileFacts, reason: str) -> None:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import functools
 import json
 import marshal
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from xref.python.declarations import member_key
-from xref.python.names import load_tree
-from xref.python.scratch import CALLS, RECEIVERS, TYPES, load_plan
+from xref.python.names import Tree, load_tree
+from xref.python.scratch import CALLS, KEPT, RECEIVERS, TYPES, load_plan
 from xref.python.survey import ModuleTable
 
 Span = tuple[int, int, int, int]
@@ -83,6 +84,16 @@ def main(scratch: Path, pysa: Path) -> None:
             found = _classes_of_expressions(pysa / _EXPRESSIONS / graph.name, types)
             types.receivers[path] = (receivers.tell(), receivers.write(marshal.dumps(found)))
     (scratch / TYPES).write_bytes(marshal.dumps(tuple(types)))
+    (scratch / KEPT).write_bytes(_lasting(tree, types))
+
+
+def _lasting(tree: Tree, types: Types) -> bytes:
+    """What the index keeps of the tree as a whole (xref.python.kept): the survey, and how the types of all files hang
+    together. Places, and numbers of one run, are left out.
+    """
+    survey = {module: {**table, "at": {}} for module, table in tree.modules.items()}
+    types = types._replace(reports={}, functions={}, classes={}, receivers={})
+    return zlib.compress(marshal.dumps((survey, tree.failed, tuple(types))), 1)
 
 
 def _classes_of_expressions(report: Path, types: Types) -> dict[Span, list[str]]:

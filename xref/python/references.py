@@ -36,8 +36,8 @@ def _symbol(context: FileContext, use: NameUse, line: int, column: int) -> Id | 
     if exact is not None:
         return context.key_id(exact)
     at = (line, column)
-    if at in context.occurrences:
-        found = context.occurrences[at]
+    if at in context.said.occurrences:
+        found = context.said.occurrences[at]
         if found is None:
             return None
         module, qual, inside = found

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import marshal
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from xref.python.plan import PythonFile, PythonPlan
 
@@ -19,6 +22,10 @@ RECEIVERS = "receivers.marshal"
 """The classes of expressions in the plan's files, one marshalled table behind the other."""
 SCIP = "index.scip"
 TYPES = "types.marshal"
+KEPT = "kept.marshal.z"
+"""What the index keeps of the survey and the types (xref.python.kept)."""
+SAID = "said.marshal"
+"""What was kept of the plan's files, where the type checker does not run."""
 TROUBLE = "types.trouble"
 """Why there are no types, as written by `run_type_checker`; empty when there are."""
 
@@ -39,6 +46,11 @@ def load_plan(scratch: Path) -> PythonPlan:
     rows = json.loads((scratch / PLAN).read_text(encoding="ascii"))
     files = tuple(PythonFile(*row) for row in rows["files"])
     return PythonPlan(Path(rows["root"]), files, tuple(rows["search_paths"]), scratch)
+
+
+def save_survey(scratch: Path, modules: Mapping[str, Any], failed: Mapping[str, str]) -> None:
+    """Write the survey: module -> its table, and the files that have none -> why."""
+    (scratch / SURVEY).write_bytes(marshal.dumps((dict(modules), dict(failed))))
 
 
 def read_trouble(scratch: Path) -> str:

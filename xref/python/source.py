@@ -29,6 +29,13 @@ class Source:
     rows: list[bytes]
     status: Status
     detail: str
+    is_plain: bool = False
+    """Whether the file is UTF-8 without a byte order mark, with the usual line ends."""
+
+    @property
+    def whole(self) -> str:
+        """The text of the file."""
+        return b"\n".join(self.rows).decode("utf-8")
 
     @property
     def lines(self) -> int:
@@ -85,7 +92,8 @@ def read_source(path: Path) -> Source:
         return Source(None, rows, Status.FAILED, f"line 1: {error}")
     if _HALF.search(text):
         _write_halves_out(tree)
-    return Source(tree, rows, Status.DEGRADED if trouble else Status.OK, trouble)
+    is_plain = data.replace(b"\r\n", b"\n") == b"\n".join(rows)
+    return Source(tree, rows, Status.DEGRADED if trouble else Status.OK, trouble, is_plain)
 
 
 def _write_halves_out(tree: ast.Module) -> None:

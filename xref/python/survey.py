@@ -8,13 +8,12 @@ interpreter's parser is named in the table and left out on the next attempt.
 from __future__ import annotations
 
 import ast
-import marshal
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypedDict
 
 from xref.python.declarations import FUNCTION_NODES, declare, scope_statements
-from xref.python.scratch import CURRENT, DEADLY, SURVEY, load_plan
+from xref.python.scratch import CURRENT, DEADLY, load_plan, save_survey
 from xref.python.source import Source, read_source
 from xref.python.tables import Given, Row, given, tables
 from xref.registry import python_ops
@@ -307,7 +306,7 @@ def main(scratch: Path) -> None:
         source = read_source(plan.root / file.path)
         modules[file.module] = survey_module(file.path, file.module, file.is_package, source)
     current.unlink(missing_ok=True)
-    (scratch / SURVEY).write_bytes(marshal.dumps((modules, failed)))
+    save_survey(scratch, modules, failed)
 
 
 def read_deadly(scratch: Path) -> list[str]:

@@ -45,7 +45,8 @@ def run_type_checker(plan: PythonPlan, jobs: int) -> str:
     Returns "" or the reason why there are no types: extraction then goes on from syntax alone.
     """
     names.save_plan(plan)
-    for stale in (names.SCIP, names.TYPES, names.CALLS, names.RECEIVERS, names.TROUBLE, names.DEADLY, names.SURVEY):
+    for stale in (names.SCIP, names.TYPES, names.CALLS, names.RECEIVERS, names.TROUBLE, names.DEADLY, names.SURVEY,
+                  names.KEPT, names.SAID):  # fmt: skip
         (plan.scratch / stale).unlink(missing_ok=True)
     with tempfile.TemporaryDirectory(prefix="xref-pysa-", dir=_roomy_memory() or plan.scratch) as folder:
         pysa = Path(folder)

@@ -42,9 +42,19 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if path.name not in ("passes.cc", "visitors.cc"):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     (tree / "src" / "part.cc").write_text("#include <nobody/has/that.h>\n\nint Part() { return 1; }\n")
+    (tree / "python" / "pkg" / "marks.py").write_text(MARKS)
+    (tree / "python" / "pkg" / "marked.py").write_text(
+        "from .marks import marked\n\n\n@marked\nclass Marked:\n    pass\n"
+    )
     index(tree, folder / "xref.db")
     build(folder / "xref.db", folder / "site")
     return folder
+
+
+MARKS = (
+    "import tvm_ffi\n\n\ndef marked(cls):\n    return cls\n\n\n"
+    "def user():\n    return tvm_ffi.get_global_func('tirx.Fold')(1)\n"
+)
 
 
 def insert_lines(tree: Path) -> None:
@@ -237,6 +247,23 @@ def test_a_run_that_is_added_or_joined_again(tmp_path: Path, first: Path) -> Non
         build(tmp_path / "xref.db", tmp_path / "whole", full=True)
         assert content(tmp_path / "site") == content(tmp_path / "whole")
     assert build(tmp_path / "xref.db", tmp_path / "site").pages == 0
+
+
+def test_what_a_run_moves_to_a_page_of_its_own(tmp_path: Path, first: Path) -> None:
+    """Who shows a line with its name (a decorator stands outside what it decorates), or what else uses its key, leads
+    there."""
+    shutil.copytree(first / "site", tmp_path / "site")
+    shutil.copy(first / "xref.db", tmp_path / "xref.db")
+    add_run(tmp_path / "xref.db", "one", 3)
+    with closing(sqlite3.connect(tmp_path / "xref.db")) as connection, connection:
+        ends = (id_of(connection, "pkg.marks.user"), id_of(connection, "pkg.marks.marked"))
+        connection.execute("INSERT INTO observed_call VALUES ('one', ?, ?, 'python', NULL, 0, 1, 3, 100)", ends)
+    summary = build(tmp_path / "xref.db", tmp_path / "site")
+    assert 0 < summary.pages < summary.kept
+    build(tmp_path / "xref.db", tmp_path / "whole", full=True)
+    again, whole = content(tmp_path / "site"), content(tmp_path / "whole")
+    assert [name for name in whole if again[name] != whole[name]] == []
+    assert check_site(tmp_path / "site").problems == []
 
 
 def test_a_note_of_a_run_costs_only_the_pages_of_runs(tmp_path: Path, first: Path) -> None:

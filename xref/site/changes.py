@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import sys
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -101,7 +102,8 @@ def find_changes(db: sqlite3.Connection, plan: SitePlan, old: SiteState, new: Si
     reach = _reach(plan, changed | rewired | inside | below, old.hubs) | _reach_of_edges(plan, over_keys)
     for path, numbers in written.items():
         reach |= _reach_of_edges(plan, set(calls_in(db, path, numbers)))
-    dirty = near | below | _neighbours(db, plan, renamed | edited) | _users(db, moved)
+    dirty = near | below | _neighbours(db, plan, renamed | edited) | _showing(db, plan, moved)
+    dirty |= _users_of_keys(db, _keys_of(db, moved))
     dirty |= _downs(db, near, "overrides")  # an override shows the callers of what it overrides
     dirty |= {parent for id_ in changed if (parent := plan.names[id_].parent) is not None}
     dirty |= {  # a class lists the callers of its constructors
@@ -124,7 +126,7 @@ def find_changes(db: sqlite3.Connection, plan: SitePlan, old: SiteState, new: Si
         {shard_of(plan.packing.code[id_]) for id_ in changed} | {shard_of(code) for code in gone}
         if plan.packing.code else set(range(SHARDS)),
         bool(texts) or not same_files, texts if same_files else None, bool(gone or changed),
-        bool(near or gone or keys), blocks,
+        bool(near or gone or keys or moved), blocks,
     )  # fmt: skip
 
 
@@ -176,13 +178,33 @@ def _downs(db: sqlite3.Connection, ids: set[Id], kind: str = "") -> set[Id]:
     return found
 
 
-def _users(db: sqlite3.Connection, ids: set[Id]) -> set[Id]:
-    """The symbols whose code mentions some others: their page may show the line, with a link."""
-    rows = db.execute(
-        "SELECT DISTINCT in_symbol_id FROM refs WHERE symbol_id IN (SELECT value FROM json_each(?))",
-        (json.dumps(sorted(ids)),),
+def _showing(db: sqlite3.Connection, plan: SitePlan, ids: set[Id]) -> set[Id]:
+    """The symbols in whose code, or in the lines above it that their page shows too (decorators, a result's type), some
+    others are mentioned: there may be a link."""
+    query = f"SELECT DISTINCT in_symbol_id, path, line FROM refs WHERE symbol_id {_IN}"
+    found, lines = set[Id](), dict[str, list[int]]()
+    for inside, path, line in db.execute(query, (json.dumps(sorted(ids)),)):
+        if inside is not None:
+            found.add(inside)
+        lines.setdefault(path, []).append(line)
+    for path, mentions in lines.items():
+        mentions.sort()
+        for id_ in plan.in_file.get(plan.files_at.get(path, -1), ()):
+            name = plan.names[id_]
+            at = bisect_left(mentions, name.line - LEAD)
+            if at < len(mentions) and mentions[at] <= max(name.line, name.end_line):
+                found.add(id_)
+    return found
+
+
+def _keys_of(db: sqlite3.Connection, ids: set[Id]) -> set[str]:
+    """The names of the keys that some symbols register, are registered as, or look up."""
+    queries = (
+        f"SELECT DISTINCT name FROM key_defs WHERE symbol_id {_IN}",
+        f"SELECT DISTINCT name FROM key_uses WHERE in_symbol_id {_IN}",
     )
-    return {id_ for (id_,) in rows if id_ is not None}
+    marks = (json.dumps(sorted(ids)),)
+    return {name for query in queries for (name,) in db.execute(query, marks)} if ids else set()
 
 
 def _reach(plan: SitePlan, ids: set[Id], before: Mapping[str, str]) -> set[Id]:

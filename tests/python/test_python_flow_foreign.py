@@ -13,6 +13,7 @@ from xref.link import flow
 from xref.link.step import Derived
 from xref.model import symbol_id
 from xref.python.declarations import member_key
+from xref.python.flow.foreign import refuses_function
 
 _SOURCE = """
 import _ffi_api
@@ -63,7 +64,19 @@ class Sum(Prim):
 class Name(Var):
     def __mul__(self, other):
         return self
+
+def callback(): ...
+
+def handed():
+    _ffi_api.sum(callback, 1)
+    _ffi_api.run(callback)
+    held = _ffi_api.hold(callback)
+    _ffi_api.pair(held)
+    kept = _ffi_api.keep(callback)
+    _ffi_api.pair(kept)
 """
+_FUNCTIONS = {"m.run": "void (ffi::Optional<ffi::Function>)", "m.pair": "void (ffi::ObjectRef)",
+              "m.hold": "Expr (ffi::Any)", "m.keep": "Range (ffi::TypedFunction<void ()>)"}  # fmt: skip
 _TYPES = {"ir.Expr": "Expr", "ir.Prim": "Prim", "ir.Var": "Var", "ir.Shape": "Shape", "ir.Text": "Text",
           "ir.Range": "Range", "ir.Sum": "Sum", "ir.Name": "Name", "ffi.Map": "Map"}  # fmt: skip
 _CONSTRUCTORS = {"PrimVar": "PrimVar(::tvm::ffi::ObjectPtr<VarNode>)", "PrimExpr": "PrimExpr(PrimExpr &&)"}
@@ -112,6 +125,9 @@ def tree(tmp_path: Path) -> sqlite3.Connection:
         _define(db, "field", key, "cpp", _symbol(db, "field", f"tvm::{key}::{key.rpartition('.')[2]}", signature))
     made = _symbol(db, "lambda", "tvm::{init}::{lambda: sum}", "PrimExpr (PrimExpr, PrimExpr)")
     _define(db, "ffi", "m.sum", "cpp", made)
+    for key, signature in _FUNCTIONS.items():
+        _define(db, "ffi", key, "cpp", _symbol(db, "lambda", f"tvm::{{init}}::{{lambda: {key}}}", signature))
+    _symbol(db, "field", "tvm::RangeNode::on_change", "ffi::Function on_change")
     add = _symbol(db, "function", "tvm::add", "PrimExpr add(PrimExpr, PrimExpr)")
     db.executemany(
         "INSERT INTO call(caller_id, callee_id, evidence, file_id, line, col, via, step)"
@@ -165,3 +181,28 @@ def test_what_a_function_of_cpp_constructs_says_which_operator_runs_on_its_resul
 def test_a_container_of_the_tree_is_not_taken_for_that_of_typing_with_its_name(tree: sqlite3.Connection) -> None:
     """A field annotated `dict` of a registered class holds the FFI's map; one annotated `Dict` holds that class."""
     assert [row[2:] for row in _operators(tree, "get")] == [("m.Dict.get", "value"), ("m.Map.get", "value")]
+
+
+def test_cpp_runs_what_its_types_let_it_be_given(tree: sqlite3.Connection) -> None:
+    """Not a function where it declares a `PrimExpr`; nor one of an object whose class has no such field."""
+    lines = _SOURCE.splitlines()
+    rows = tree.execute(
+        "SELECT c.line, c.via FROM call c JOIN symbol b ON b.id = c.callee_id"
+        " WHERE b.name = 'callback' AND c.evidence = 'registry' ORDER BY 1"
+    )
+    assert [(lines[line - 1].strip(), key) for line, key in rows] == [
+        ("_ffi_api.run(callback)", "m.run"),
+        ("held = _ffi_api.hold(callback)", "m.hold"),
+        ("kept = _ffi_api.keep(callback)", "m.keep"),
+        ("_ffi_api.pair(kept)", "m.pair"),
+    ]
+
+
+@pytest.mark.parametrize(("written", "refuses"), [
+    ("const ffi::Array<PrimExpr> &", True), ("ffi::Map<ffi::String, ffi::Any>", False), ("int", True),
+    ("ffi::Optional<ffi::Function>", False), ("Function", True), ("ffi::Function", False), ("FPredict", False),
+])  # fmt: skip
+def test_which_types_of_cpp_no_function_is_converted_to(written: str, refuses: bool) -> None:
+    """`Function` is Relax's where the code is in its namespace."""
+    classes = {"tvm::PrimExpr": 1, "tvm::relax::Function": 2, "tvm::ffi::Function": 3}
+    assert refuses_function(classes, "tvm::relax", written) == refuses

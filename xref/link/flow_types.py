@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from xref.model import Id
-from xref.python.flow.foreign import ForeignTypes, plain_type, split_arguments
+from xref.python.flow.foreign import ForeignTypes, plain_type, refuses_function, split_arguments
 
 _CONTAINERS = {"ffi.Array": "list", "ffi.Map": "dict"}
 """Type keys of the containers that hold the list and dict fields of objects (tvm-ffi, container/array.h and map.h)."""
@@ -41,6 +41,7 @@ def read_foreign_types(db: sqlite3.Connection, codes: Mapping[Id, int]) -> tuple
     _read_fields(db, types, python, namespaces)
     _read_functions(db, types)
     _read_made(db, types)
+    types.keepers = _read_keepers(db, types)
     return types, set(python.values())
 
 
@@ -103,6 +104,35 @@ def _add_views(db: sqlite3.Connection, types: ForeignTypes, own: frozenset[str],
             seen.update(derived[at])
         if found - {types.classes[name]}:
             types.views[name] = tuple(sorted(found))
+
+
+FIELDS = (
+    "SELECT DISTINCT qualname, name, signature FROM symbol WHERE lang = 'cpp' AND kind = 'field'"
+    " AND qualname LIKE '%::%' ORDER BY 1, 3"
+)
+"""Fields of C++."""
+_FUNCTION = re.compile(r"\b(?:function<|(?:Typed)?(?:Packed)?Func(?:tion)?\b|F[A-Z]\w+$)")
+"""A type of functions; TVM names its aliases of such `FLoad` and `FPredict`."""
+
+
+def _read_keepers(db: sqlite3.Connection, types: ForeignTypes) -> frozenset[int]:
+    """The codes of the classes whose objects may hold functions: such a field has the class or one derived from it."""
+    bases: dict[str, list[str]] = defaultdict(list)
+    for name, base in db.execute(REFERENCES):
+        bases[name].append(base)
+    pending = []
+    for qualname, name, signature in db.execute(FIELDS):
+        owner = qualname.removesuffix(f"::{name}")
+        written = signature.removesuffix(name)
+        if _FUNCTION.search(plain_type(written)) and not refuses_function(types.classes, owner, written):
+            pending.append(owner)
+    found = set(pending)
+    while pending:
+        above = [base for base in bases[pending.pop()] if base not in found]
+        found.update(above)
+        pending += above
+    plain = {_SUFFIX.sub("", name) for name in found} - {"tvm::ffi::", "tvm::ffi::Object", "tvm::runtime::Object"}
+    return frozenset(code for name, code in types.classes.items() if name in plain)
 
 
 _CALLS_OF_CPP = (
@@ -190,7 +220,6 @@ def _read_functions(db: sqlite3.Connection, types: ForeignTypes) -> None:
         namespace = "::".join(part for part in qualname.split("::") if re.fullmatch(r"\w+", part))
         if head.strip():
             types.results.setdefault(name, (namespace, head.strip()))
-        if "Function<" in rest or "Func<" in rest:
-            listed = split_arguments(rest.rpartition(")")[0])
+        if listed := rest.rpartition(")")[0].strip():
             object_first = [""] if kind == "method" and rest.rstrip().endswith("const") else []
-            types.parameters.setdefault(name, (namespace, (*object_first, *listed)))
+            types.parameters.setdefault(name, (namespace, (*object_first, *split_arguments(listed))))

@@ -8,6 +8,7 @@ the nearest parent type that has one (tvm-ffi, object.pxi: the class of a type i
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,19 @@ _SEQUENCES = ("Array", "List")
 _MAPPINGS = ("Map", "Dict")
 _DEPTH = 4
 _CALLBACK = re.compile(r"(?:tvm::)?(?:ffi::|runtime::)?Typed(?:Packed)?(?:Function|Func)<[^()]*\((.*)\)>$")
+_HOLDERS = frozenset({"Optional", "ObjectPtr", "RValueRef", "Variant", "Tuple", *_SEQUENCES, *_MAPPINGS})
+"""Templates that hold a function only where one of their arguments is a type that does."""
+_FUNCTIONS = ("::ffi::Function", "::PackedFunc", "::Object", "::ObjectRef")
+"""How the classes end that a function is an object of, the oldest of `tvm::runtime`."""
+_NO_FUNCTION = frozenset(
+    (
+        "bool", "char", "int", "unsigned", "long", "short", "float", "double", "size_t",
+        "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t",
+        "String", "string", "Bytes", "Shape", "Tensor", "NDArray", "DataType", "Device", "DLDataType", "DLDevice",
+        "DLTensor",
+    )
+)  # fmt: skip
+"""Types of C++, by their last names, that a function is never converted to (tvm-ffi, type_traits.h)."""
 PLAIN_TYPES = frozenset({"DLDataType", "DLDevice"})
 """C++ types that no type key stands for. The binding is told their Python classes by calls of `_set_class_dtype` and
 `_set_class_device` (tvm-ffi, dtype.pxi and device.pxi).
@@ -36,6 +50,7 @@ class ForeignTypes:
     name -> (namespace to look types up in, type). `results`: key of a function -> likewise. `made`: key of a function
     whose result is declared as a view -> codes of the classes whose objects it makes. `parameters`: key -> the
     namespace and the types of the parameters. `containers`: "list" and "dict" -> code of the FFI's class for it.
+    `keepers`: codes of the classes whose objects may hold functions.
     """
 
     classes: dict[str, int] = field(default_factory=dict)
@@ -45,6 +60,7 @@ class ForeignTypes:
     made: dict[str, tuple[int, ...]] = field(default_factory=dict)
     parameters: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     containers: dict[str, int] = field(default_factory=dict)
+    keepers: frozenset[int] = frozenset()
 
 
 class Foreign:
@@ -60,6 +76,7 @@ class Foreign:
         self.first_classes: dict[int, int] = {}
         self._nodes: dict[tuple[str, str], int | None] = {}
         self._plain: dict[str, int] = {}
+        self._refused: dict[tuple[str, str], bool] = {}
 
     def result(self, key: str) -> int | None:
         """The node of what an FFI function returns."""
@@ -87,6 +104,25 @@ class Foreign:
         if called is None:
             return None
         return [self.node(namespace, written) for written in split_arguments(called[1])]
+
+    def takes_function(self, key: str, number: int) -> bool:
+        """Whether the argument `number` of an FFI function may be a function, or hold one: C++ refuses one where it
+        declares an object of another class, a number or a text. What it does not tell may be anything.
+        """
+        namespace, types = self.types.parameters.get(key, ("", ()))
+        if number >= len(types):
+            return True
+        known = (namespace, types[number])
+        if known not in self._refused:
+            self._refused[known] = refuses_function(self.types.classes, *known)
+        return not self._refused[known]
+
+    def keeps_functions(self, codes: list[int]) -> bool:
+        """Whether an object, of a class with these bases (by their codes, the class first), may hold a function that it
+        was made with. Of a class that C++ does not know, it may.
+        """
+        known = [code for code in codes if code in self.first_classes]
+        return not known or any(code in self.types.keepers for code in known)
 
     def plain(self, name: str) -> int:
         """The node of values of a C++ type without a type key, whose Python class is told at run time."""
@@ -172,12 +208,26 @@ class Foreign:
         return plain_type(written).endswith("String")
 
     def _class(self, namespace: str, name: str) -> str | None:
-        """The whole name of a C++ class by the name that code in `namespace` uses for it."""
-        while True:
-            whole = f"{namespace}::{name}" if namespace else name
-            if whole in self.types.classes or not namespace:
-                return whole if whole in self.types.classes else None
-            namespace = namespace.rpartition("::")[0]
+        return class_named(self.types.classes, namespace, name)
+
+
+def class_named(classes: Mapping[str, int], namespace: str, name: str) -> str | None:
+    """The whole name of a C++ class by the name that code in `namespace` uses for it."""
+    while True:
+        whole = f"{namespace}::{name}" if namespace else name
+        if whole in classes or not namespace:
+            return whole if whole in classes else None
+        namespace = namespace.rpartition("::")[0]
+
+
+def refuses_function(classes: Mapping[str, int], namespace: str, written: str) -> bool:
+    """Whether no function is converted to a C++ type: it is the class of other objects, a number or a text."""
+    name = plain_type(written)
+    template = _TEMPLATE.match(name)
+    if template is not None and template[1] in _HOLDERS:
+        return all(refuses_function(classes, namespace, inner) for inner in split_arguments(template[2]))
+    whole = class_named(classes, namespace, name)
+    return name.rpartition("::")[2] in _NO_FUNCTION or (whole is not None and not f"::{whole}".endswith(_FUNCTIONS))
 
 
 def plain_type(written: str) -> str:

@@ -345,6 +345,8 @@ class Invoker(Attributes):
         key, number, site, made, reaches = payload
         kind = self.graph.kinds[item]
         if kind in (FUNCTION, BOUND):
+            if not self.foreign.takes_function(key, number):
+                return
             self.handed_over.add((site.code, site.position, item, key))
             if made is not None:
                 self.graph.when(made, self._keep, item)
@@ -371,7 +373,10 @@ class Invoker(Attributes):
         return self.graph.held(self.field(self.graph.object(DECLARED, number), KEPT))
 
     def _keep(self, item: int, function: int) -> None:
-        if self.graph.kinds[item] in (OBJECT, DECLARED):
+        if self.graph.kinds[item] not in (OBJECT, DECLARED):
+            return
+        order = self.classes.order(self.classes.all[self.graph.firsts[item]])
+        if self.foreign.keeps_functions([self.classes.all[number].code_number for number in order]):
             self.graph.put(self.field_to_set(item, KEPT), function)
 
     # classes

@@ -11,7 +11,7 @@ import pytest
 from xref.cli import reference as cli_reference
 from xref.cli.verbs import cli
 from xref.model import ExitCode
-from xref.store import open_index
+from xref.store import SCHEMA_VERSION, open_index
 
 ROOT = Path(__file__).parent.parent
 
@@ -68,6 +68,7 @@ def test_docs_sql_md_has_every_view_and_column(small_index: Path) -> None:
 
 def test_the_sql_examples_run(small_index: Path) -> None:
     text = (ROOT / "docs" / "sql.md").read_text(encoding="utf-8")
+    assert f"`PRAGMA user_version`\n({SCHEMA_VERSION})" in text
     db = open_index(small_index)
     for block in re.findall(r"```sql\n(.*?)```", text, re.DOTALL):
         for statement in block.split(";"):

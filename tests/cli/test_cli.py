@@ -233,7 +233,7 @@ def test_ctrl_c_and_kill_end_with_130_and_one_line(tmp_path: Path, number: signa
 @pytest.mark.parametrize(
     ("problem", "message"),
     [
-        ("malformed", "the index cannot be read (malformed): run `xref index` again, or name another --db"),
+        ("malformed", "the index cannot be read (malformed): run `xref index --force`, or name another --db"),
         ("database is locked", "the index is being written: ask again in a moment"),
     ],
 )

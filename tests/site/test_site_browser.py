@@ -358,6 +358,17 @@ def test_runs_in_the_margin_can_be_switched(open_page: Open) -> None:
     page.wait_for_selector("span.hot")
 
 
+def test_the_line_of_an_address_is_highlighted_though_it_ran(open_page: Open) -> None:
+    page = open_page("source/python/tvm/relax/transform.py.html#L7")
+    page.wait_for_selector("#L7.hot")
+    plain, both = (
+        page.locator(line).evaluate("line => [getComputedStyle(line).backgroundColor, line.className]")
+        for line in ("#L1", "#L7")
+    )
+    assert both[0] != plain[0]
+    assert "gradient" in page.locator("#L7").evaluate("line => getComputedStyle(line).backgroundImage")
+
+
 def test_a_pass_that_only_cpp_runs_is_in_the_margin(open_page: Open, site: Site, tmp_path: Path) -> None:
     """No call of it is seen, but the run has it among its passes; and one line is not "lines"."""
     page = open_page("source/src/relax/fuse_tir.cc.html")

@@ -63,7 +63,7 @@ class _Group(click.Group):
             if "locked" in str(error):
                 raise XrefError("the index is being written: ask again in a moment", ExitCode.NO_INDEX) from error
             raise XrefError(
-                f"the index cannot be read ({error}): run `xref index` again, or name another --db", ExitCode.NO_INDEX
+                f"the index cannot be read ({error}): run `xref index --force`, or name another --db", ExitCode.NO_INDEX
             ) from error
         return result
 

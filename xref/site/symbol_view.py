@@ -28,7 +28,7 @@ _WITH_TEXT, _FEW_WITH_TEXT = 24, 3
 MEMBERS_SHOWN = 300
 _WORD = re.compile(r"\w+")
 _UPS = {"base": "Derives from", "overrides": "Overrides", "specializes": "Specialises", "counterpart": "Other side"}
-_DOWNS = {"base": "Derived classes", "overrides": "Overridden by", "specializes": "Specialisations",
+_DOWNS = {"base": "Derived directly", "overrides": "Overridden directly by", "specializes": "Specialisations",
           "counterpart": "Other side"}  # fmt: skip
 
 

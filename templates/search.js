@@ -233,11 +233,19 @@
     return around;
   }
 
+  const PLACE = /^(\S+\.\w+):(\d+)(?::\d+)?$/;  // as pages, commands and compilers print it
+  const MODULE = /^(?:\w+\.)*_\w+\./;  // Python's private modules stand for C++: `_ffi_api.FuseTIR` is called like its key
+
   async function find(query) {
+    const [, file, line] = PLACE.exec(query) || [];
+    const places = file ? (await find(file)).filter(({ kind }) => kind === "file") : [];
+    if (places.length) return places.map((place) => ({ ...place, url: `${place.url}#L${line}`, after: `:${line}` }));
     const several = wordsOf(query);
     if (!several) {
       const shown = await answers(query, false), words = query.split(/::|\./).filter(Boolean);
-      return shown.length || words.length < 2 ? shown : together({ words, inside: "" });
+      if (shown.length || words.length < 2) return shown;
+      const found = await together({ words, inside: "" });
+      return found.length || !MODULE.test(query) ? found : find(query.replace(MODULE, ""));
     }
     const literal = await answers(query, true), found = await together(several);  // some names have spaces in them
     const seen = new Set(literal.map(({ url }) => url));

@@ -68,12 +68,22 @@ def test_search_fusetir_and_follow_it_into_python(open_page: Open) -> None:
         ("ffi FuseTIR", "relax.transform.FuseTIR"),
         ("src fuse_tir", "src/relax/fuse_tir.cc"),
         ("fuse_tir.Run", "tvm::Pass::Run"),
+        ("fuse_tir.cc:12", "fuse_tir.cc:12"),
+        ("src/relax/fuse_tir.cc:12:3", "src/relax/fuse_tir.cc:12"),
+        ("_ffi_api.FuseTIR", "FuseTIR"),
     ],
 )
 def test_search(open_page: Open, query: str, expected: str) -> None:
     page = open_page()
     find(page, query)
     assert expected in page.locator("#hits .sym").first.inner_text()
+
+
+def test_a_place_that_is_searched_for_is_gone_to(open_page: Open) -> None:
+    page = open_page()
+    find(page, "fuse_tir.cc:12")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/source/src/relax/fuse_tir.cc.html#L12")
 
 
 def test_no_answer_of_another_question_is_shown(open_page: Open) -> None:

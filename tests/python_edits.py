@@ -153,6 +153,12 @@ def comment(root: Path, rng: random.Random) -> str:
     return path.name
 
 
+def _replaced(path: Path, old: str, new: str) -> str:
+    """Write the file with other text in its places; the file's name."""
+    path.write_text(path.read_text().replace(old, new))
+    return path.name
+
+
 def layout(root: Path, rng: random.Random) -> str:
     """Other blanks and line breaks between the same words."""
     path = root / "python/pkg/shapes.py"
@@ -164,21 +170,17 @@ def layout(root: Path, rng: random.Random) -> str:
         ("return function(*args, **kwargs)", "return function(\n            *args,**kwargs)"),
         ("self.size * self.size", "self.size*self.size"),
     ]
-    a, b = rng.choice([one for one in known if one[0] in text])
-    path.write_text(text.replace(a, b))
-    return path.name
+    return _replaced(path, *rng.choice([one for one in known if one[0] in text]))
 
 
 def docstring(root: Path, rng: random.Random) -> str:
-    path = root / "python/pkg/shapes.py"
-    text = path.read_text()
-    a, b = rng.choice(
-        [('"""Shapes."""', '"""Shapes,\n\nand more."""'), ("The base.", "The base of é."),
-         ("other : Shape", "other : Square"),
-         ("        raise NotImpl", '        "not a docstring"\n        raise NotImpl')]
-    )  # fmt: skip
-    path.write_text(text.replace(a, b))
-    return path.name
+    edits = [
+        ('"""Shapes."""', '"""Shapes,\n\nand more."""'),
+        ("The base.", "The base of é."),
+        ("other : Shape", "other : Square"),
+        ("        raise NotImpl", '        "not a docstring"\n        raise NotImpl'),
+    ]
+    return _replaced(root / "python/pkg/shapes.py", *rng.choice(edits))
 
 
 def body(root: Path, rng: random.Random) -> str:
@@ -196,11 +198,8 @@ def body(root: Path, rng: random.Random) -> str:
 
 def inferred(root: Path, rng: random.Random) -> str:
     """A body that says what type its function gives."""
-    path = root / "python/pkg/registry.py"
-    text = path.read_text()
-    a, b = rng.choice([("Square(x)", "Circle(x)"), ("return Circle(x)", "return Square(x)")])
-    path.write_text(text.replace(a, b))
-    return path.name
+    edits = [("Square(x)", "Circle(x)"), ("return Circle(x)", "return Square(x)")]
+    return _replaced(root / "python/pkg/registry.py", *rng.choice(edits))
 
 
 def signature(root: Path, rng: random.Random) -> str:
@@ -248,13 +247,8 @@ def decorator(root: Path, rng: random.Random) -> str:
 
 
 def base_class(root: Path, rng: random.Random) -> str:
-    path = root / "python/pkg/shapes.py"
-    text = path.read_text()
-    a, b = rng.choice(
-        [("Circle(Shape)", "Circle(Square)"), ("Circle(Square)", "Circle(Shape)"), ("Circle(Shape)", "Circle")]
-    )
-    path.write_text(text.replace(a, b))
-    return path.name
+    edits = [("Circle(Shape)", "Circle(Square)"), ("Circle(Square)", "Circle(Shape)"), ("Circle(Shape)", "Circle")]
+    return _replaced(root / "python/pkg/shapes.py", *rng.choice(edits))
 
 
 def broken(root: Path, _rng: random.Random) -> str:

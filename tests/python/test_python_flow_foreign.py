@@ -10,7 +10,7 @@ from python_case import index
 from test_python_flow import linked
 
 from xref.link import flow
-from xref.link.step import Derived
+from xref.link.step import Derived, Touched
 from xref.model import symbol_id
 from xref.python.declarations import member_key
 from xref.python.flow.foreign import refuses_function
@@ -196,6 +196,20 @@ def test_cpp_runs_what_its_types_let_it_be_given(tree: sqlite3.Connection) -> No
         ("kept = _ffi_api.keep(callback)", "m.keep"),
         ("_ffi_api.pair(kept)", "m.pair"),
     ]
+
+
+def test_a_field_that_cpp_gets_makes_the_flow_be_solved_again(tree: sqlite3.Connection) -> None:
+    """No file of Python was read again, and no key, type or result has changed: a class may hold functions now."""
+
+    def given() -> int:
+        return int(
+            tree.execute("SELECT count(*) FROM call WHERE via = 'm.pair' AND evidence = 'registry'").fetchone()[0]
+        )
+
+    before = given()
+    _symbol(tree, "field", "tvm::ExprNode::on_visit", "ffi::Function on_visit")
+    flow.STEP.derive(Derived(tree, "flow"), Touched(frozenset()))
+    assert given() == before + 1
 
 
 @pytest.mark.parametrize(("written", "refuses"), [

@@ -80,7 +80,8 @@ def _inputs(db: sqlite3.Connection) -> str:
         for row in db.execute(sql):
             digest.update(repr(row).encode("utf-8", "surrogateescape"))
     classes = {id_: id_ for (id_,) in db.execute(_PYTHON_CLASSES)}
-    digest.update(repr(sorted(read_foreign_types(db, classes)[0].made.items())).encode())
+    types, _ = read_foreign_types(db, classes)
+    digest.update(repr((sorted(types.made.items()), sorted(types.keepers))).encode())
     return digest.hexdigest()
 
 

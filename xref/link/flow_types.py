@@ -7,8 +7,9 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
+from xref.closure import closure
 from xref.model import Id
-from xref.python.flow.foreign import ForeignTypes, plain_type, refuses_function, split_arguments
+from xref.python.flow.foreign import ForeignTypes, class_named, plain_type, refuses_function, split_arguments
 
 _CONTAINERS = {"ffi.Array": "list", "ffi.Map": "dict"}
 """Type keys of the containers that hold the list and dict fields of objects (tvm-ffi, container/array.h and map.h)."""
@@ -120,19 +121,14 @@ def _read_keepers(db: sqlite3.Connection, types: ForeignTypes) -> frozenset[int]
     bases: dict[str, list[str]] = defaultdict(list)
     for name, base in db.execute(REFERENCES):
         bases[name].append(base)
-    pending = []
+    owners = []
     for qualname, name, signature in db.execute(FIELDS):
         owner = qualname.removesuffix(f"::{name}")
         written = signature.removesuffix(name)
         if _FUNCTION.search(plain_type(written)) and not refuses_function(types.classes, owner, written):
-            pending.append(owner)
-    found = set(pending)
-    while pending:
-        above = [base for base in bases[pending.pop()] if base not in found]
-        found.update(above)
-        pending += above
-    plain = {_SUFFIX.sub("", name) for name in found} - {"tvm::ffi::", "tvm::ffi::Object", "tvm::runtime::Object"}
-    return frozenset(code for name, code in types.classes.items() if name in plain)
+            owners.append(owner)
+    found = {_SUFFIX.sub("", name) for name in closure(bases, owners)}
+    return frozenset(code for name, code in types.classes.items() if name in found)
 
 
 _CALLS_OF_CPP = (
@@ -151,10 +147,8 @@ def _read_made(db: sqlite3.Connection, types: ForeignTypes) -> None:
     """
     for key, (namespace, written) in types.results.items():
         name = plain_type(written).rpartition("::")[2]
-        whole = next(
-            (one for scope in ("", *_scopes(f"{namespace}::_")) if (one := _joined(scope, name)) in types.views), ""
-        )
-        if not whole:
+        whole = class_named(types.views, namespace, name)
+        if whole is None:
             continue
         starts = db.execute(
             "SELECT symbol_id FROM key_def WHERE registry = 'ffi' AND side = 'cpp' AND name = ?", (key,)
@@ -174,10 +168,6 @@ def _read_made(db: sqlite3.Connection, types: ForeignTypes) -> None:
         made = found.intersection(types.views[whole])
         if made and len(made) < len(types.views[whole]):
             types.made[key] = tuple(sorted(made))
-
-
-def _joined(scope: str, name: str) -> str:
-    return f"{scope}::{name}" if scope else name
 
 
 def _scopes(name: str) -> Iterator[str]:

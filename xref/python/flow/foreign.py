@@ -211,7 +211,7 @@ class Foreign:
         return class_named(self.types.classes, namespace, name)
 
 
-def class_named(classes: Mapping[str, int], namespace: str, name: str) -> str | None:
+def class_named(classes: Mapping[str, object], namespace: str, name: str) -> str | None:
     """The whole name of a C++ class by the name that code in `namespace` uses for it."""
     while True:
         whole = f"{namespace}::{name}" if namespace else name

@@ -9,18 +9,20 @@ from __future__ import annotations
 import re
 
 from xref.cpp import kinds
-from xref.cpp.clang import CXCursor, children, file_location, text
-from xref.cpp.holders import Holders
+from xref.cpp.clang import CXCursor, CXType, children, file_location, text
+from xref.cpp.members import class_of, methods_in
 from xref.cpp.names import Declaration
+from xref.cpp.qualifiers import Qualifiers
 from xref.cpp.walk import OpenCall
-from xref.model import CALL_OPERATOR, DESTRUCTION, Call, Dependent, Evidence, FileFacts, Unresolved
+from xref.cpp.written import without_arguments
+from xref.model import CALL_OPERATOR, DESTRUCTION, QUALIFIED, Call, Dependent, Evidence, FileFacts, Unresolved
 
 MAX_CANDIDATES = 40
 """An overload set with more candidates in the tree than this is a row in `unresolved`, not forty edges. Others do not
 count: how many std::swap there are (44 on TVM main) is up to the headers that stand in front."""
 NOT_COMPILED = "in code that did not compile: a header or a type is missing"
 _QUALIFIERS = frozenset({kinds.NAMESPACE_REF, kinds.TYPE_REF, kinds.TEMPLATE_REF})
-_LAST_NAME = re.compile(r"([A-Za-z_]\w*)\s*$")
+_LAST_NAME = re.compile(r"([A-Za-z_]\w*|(?<!\w)operator\s*(?:\(\s*\)|\[\s*\]|[^\w\s()\[\]]+))\s*$")
 _INVOCATION = re.compile(r"\s*[A-Za-z_]\w*\s*(?:\(.*)?", re.DOTALL)
 """What a callee's text looks like where a macro made it: a name, or a name and arguments."""
 _MEMBER = re.compile(r"(?:->|\.)\s*(?:template\s+)?~?[A-Za-z_]\w*\s*(?:<.*>)?$", re.DOTALL)
@@ -36,7 +38,7 @@ def few(candidates: list[Declaration]) -> list[Declaration]:
     return [candidate for candidate in candidates if candidate not in left] if left else candidates
 
 
-class DependentCalls(Holders):
+class DependentCalls(Qualifiers):
     """What is known of a call that clang does not resolve."""
 
     def _overloads_of(self, call: CXCursor) -> int:
@@ -72,9 +74,10 @@ class DependentCalls(Holders):
         if call.candidates and scope is not None and are_few:
             fitting = self._that_take(cursor, call.candidates)
             evidence = self.evidence_of(fitting)
-            for candidate in fitting:
-                facts.calls.append(Call(scope.id, candidate.id, evidence, call.line, call.col))
             named = [(c, declared) for c, declared in zip(call.candidates, call.declared, strict=True) if c in fitting]
+            qualifier = self._qualifier_of_methods(cursor, [declared for _, declared in named])
+            for candidate in fitting:
+                facts.calls.append(Call(scope.id, candidate.id, evidence, call.line, call.col, qualifier))
             self.note_candidates(cursor, named, facts, call.line, call.col)
             return
         if not are_few:
@@ -94,6 +97,16 @@ class DependentCalls(Holders):
                 return
             reason = "through an expression that yields a function"
         self._note(cursor, call, facts, reason)
+
+    def _qualifier_of_methods(self, call: CXCursor, candidates: list[CXCursor]) -> str:
+        """The class that a call of virtual methods names (`Base::run(t)`), with `::`, so that they are not dispatched;
+        "" for other calls."""
+        if not any(self.library.clang_CXXMethod_isVirtual(c) for c in candidates):
+            return ""
+        callee = next(iter(children(call)), None)
+        qualifier = self.qualifier(callee) if callee is not None else None
+        class_ = self._qualname(qualifier.class_) if qualifier is not None and qualifier.class_ is not None else ""
+        return f"{class_}{QUALIFIED}" if class_ else ""
 
     def evidence_of(self, candidates: list[Declaration]) -> Evidence:
         """Why these may be called, of which clang has chosen none: in a template what it is given decides; elsewhere an
@@ -131,15 +144,22 @@ class DependentCalls(Holders):
         kind = self.library.clang_getCursorType(self.library.clang_Cursor_getArgument(call, 0))
         return self._class_of_type(kind)
 
-    def _class_of_type(self, kind: object) -> str:
+    def _class_of_type(self, kind: CXType) -> str:
+        return self._qualname(self._class_pointed_to(kind))
+
+    def _class_pointed_to(self, kind: CXType) -> CXCursor:
         canonical = self.library.clang_getCanonicalType(kind)
         pointee = self.library.clang_getPointeeType(canonical)
-        declaration = self.declarations.of(
-            self.library.clang_getTypeDeclaration(pointee if pointee.kind else canonical)
-        )
-        if declaration is None or declaration.kind not in kinds.TYPE_LIKE:
-            return ""
-        return declaration.qualname
+        return class_of(pointee if pointee.kind else canonical)
+
+    def _qualname(self, class_: CXCursor) -> str:
+        """The class's qualified name; "" for what is no class."""
+        declaration = self.declarations.of(class_)
+        return declaration.qualname if declaration is not None and declaration.kind in kinds.TYPE_LIKE else ""
+
+    def _is_outside(self, class_: CXCursor) -> bool:
+        declaration = self.declarations.of(class_)
+        return declaration is not None and not declaration.file
 
     def _object_call(self, call: CXCursor, at: OpenCall, variable: CXCursor, facts: FileFacts) -> bool:
         """Record `x(..)` in a template, where x's class is known: a call of its operator(); False for others."""
@@ -160,20 +180,28 @@ class DependentCalls(Holders):
     def _member_call(self, call: CXCursor, at: OpenCall, facts: FileFacts) -> bool:
         """Record `x.name(..)`, `T::name(..)` or `Class<T>(..)`; False when the call has another form."""
         callee = next(iter(children(call)), None)
-        parameter = ""
+        known = parameter = ""
         if callee is not None and callee.kind in (kinds.MEMBER_REF_EXPR, kinds.DECL_REF_EXPR):
             name = self.written_name(callee)
-            if (destroyed := self._qualifier(callee)) and _DESTRUCTOR.search(self.source_text(callee)):
+            if (destroyed := self._destroyed(callee)) and _DESTRUCTOR.search(self.source_text(callee)):
                 facts.dependent.append(
                     Dependent(at.line, at.col, self.within(), DESTRUCTION, "", "", self.source_text(call), destroyed)
                 )
                 return True
+            qualifier = self.qualifier(callee)
+            if qualifier is not None and qualifier.class_ is not None:
+                return self._qualified_call(call, at, name, qualifier.class_, facts)
             receiver = next((c for c in children(callee) if c.kind in kinds.EXPRESSIONS), None)
-            known = self._class_of_type(self.library.clang_getCursorType(receiver)) if receiver is not None else ""
-            parameter = self.parameter_of_object(receiver) if receiver is not None else self._qualifier(callee)
-            holder = self._holder(receiver, name) if receiver is not None and known else ""
-            if holder:
-                name, known, parameter = CALL_OPERATOR, "", holder
+            if qualifier is not None or receiver is None:
+                parameter = qualifier.parameter if qualifier is not None else ""
+            else:
+                class_ = self._class_pointed_to(self.library.clang_getCursorType(receiver))
+                known = self._qualname(class_)
+                parameter = self.parameter_of_object(receiver)
+                if holder := self._holder(receiver, name) if known else "":
+                    name, known, parameter = CALL_OPERATOR, "", holder
+                elif known and self._is_outside(class_) and self._outside(methods_in(class_, name), facts, at):
+                    return True
         else:
             kind = self.library.clang_getCursorType(call)
             known = self._class_of_type(kind) or self._deduced_class(callee)
@@ -184,13 +212,21 @@ class DependentCalls(Holders):
             if name:
                 self.note_made_in_template(kind, facts, at.line, at.col)
             elif callee is not None and callee.kind in kinds.EXPRESSIONS:  # `Equal<T>()(x, y)`
-                known = self._class_of_type(self.library.clang_getCursorType(callee))
+                class_ = self._class_pointed_to(self.library.clang_getCursorType(callee))
+                known = self._qualname(class_)
                 name = CALL_OPERATOR if known else ""
+                if known and self._is_outside(class_) and self._outside(methods_in(class_, name), facts, at):
+                    return True
         if not name:
             return False
-        written, argument = self.source_text(call), self._class_of_argument(call)
-        facts.dependent.append(Dependent(at.line, at.col, self.within(), name, known, argument, written, parameter))
+        self._note_dependent(call, at, facts, name, known, parameter)
         return True
+
+    def _note_dependent(
+        self, call: CXCursor, at: OpenCall, facts: FileFacts, name: str, receiver: str, parameter: str
+    ) -> None:
+        written, argument = self.source_text(call), self._class_of_argument(call)
+        facts.dependent.append(Dependent(at.line, at.col, self.within(), name, receiver, argument, written, parameter))
 
     def _deduced_class(self, callee: CXCursor | None) -> str:
         """The qualified name of the class template that `Context(this, x)` makes an object of."""
@@ -202,16 +238,44 @@ class DependentCalls(Holders):
     def _holder(self, receiver: CXCursor, name: str) -> str:
         """Of `x->name(..)`, where name is a field that holds a function: its template parameter, or the field."""
         field = self.field_named(self.library.clang_getCursorType(receiver), name)
-        if field is None:
-            return ""
+        return self._held_by(field, name) if field is not None else ""
+
+    def _held_by(self, field: CXCursor, name: str) -> str:
+        """The template parameter that the field's type is, or the field, where it holds a function; else ""."""
         kind = self.library.clang_getCursorType(field)
         if parameter := self.parameter_of(kind):
             return f"{parameter} {name}"
         declared = self.declarations.of(field)
         return f"@{declared.id} {name}" if declared is not None and self.is_callable(kind) else ""
 
-    def _qualifier(self, callee: CXCursor) -> str:
-        """The template parameter `T` of `T::name`; "" for another qualifier, or none."""
+    def _qualified_call(self, call: CXCursor, at: OpenCall, name: str, class_: CXCursor, facts: FileFacts) -> bool:
+        """Record `Class::name(..)`, which runs the class's own method, or the one that it inherits."""
+        declared = self.declarations.of(class_)
+        if declared is None or not name:
+            return False
+        if not declared.file and self._outside(methods_in(class_, name), facts, at):
+            return True
+        field = self.field_in(class_, name)
+        holder = self._held_by(field, name) if field is not None else ""
+        if holder:
+            self._note_dependent(call, at, facts, CALL_OPERATOR, "", holder)
+        else:
+            self._note_dependent(call, at, facts, name, f"{declared.qualname}{QUALIFIED}", "")
+        return True
+
+    def _outside(self, methods: list[CXCursor], facts: FileFacts, at: OpenCall) -> bool:
+        """Record a call of one of these methods of a class outside the tree; False when there are none."""
+        scope = self.scope
+        found = [d for d in map(self.declarations.of, methods) if d is not None]
+        if scope is None:
+            return False
+        for method in found:
+            self.mention(method, facts)
+            facts.calls.append(Call(scope.id, method.id, Evidence.TEMPLATE, at.line, at.col))
+        return bool(found)
+
+    def _destroyed(self, callee: CXCursor) -> str:
+        """The template parameter `T` of `p->~T`; "" for anything else."""
         named = [c for c in children(callee) if c.kind == kinds.TYPE_REF]
         referenced = self.library.clang_getCursorReferenced(named[0]) if named else None
         if referenced is None or referenced.kind != kinds.TEMPLATE_TYPE_PARAMETER:
@@ -233,8 +297,8 @@ class DependentCalls(Holders):
             and any(c.kind in kinds.EXPRESSIONS for c in children(callee))
         ):
             return self._name_in_macro(callee, written, source)
-        found = _LAST_NAME.search(_without_arguments(written))
-        return found.group(1) if found else ""
+        found = _LAST_NAME.search(without_arguments(written))
+        return re.sub(r"\s", "", found.group(1)) if found else ""
 
     def _name_in_macro(self, callee: CXCursor, invocation: str, source: bytes) -> str:
         """The member of `self` in a macro's `self->VisitExpr_(..)`; "" unless the definition names one member only.
@@ -251,16 +315,3 @@ class DependentCalls(Holders):
         member = rf"(?<![\w.>]){re.escape(name)}\s*(?:->|\.)\s*(?:template\s+)?([A-Za-z_]\w*)"
         members = set(re.findall(member, body))
         return members.pop() if len(members) == 1 else ""
-
-
-def _without_arguments(written: str) -> str:
-    """`x.template as<T>` -> `x.template as`."""
-    written = written.rstrip()
-    if not written.endswith(">"):
-        return written
-    depth = 0
-    for i in range(len(written) - 1, -1, -1):
-        depth += (written[i] == ">" and written[i - 1 : i] != "-") - (written[i] == "<")
-        if not depth:
-            return written[:i]
-    return written

@@ -57,9 +57,13 @@ class Holders(Lifetimes):
         """The field of that name in the class that the type is or points to, or in a base of it."""
         kind = self.library.clang_getCanonicalType(kind)
         pointee = self.library.clang_getPointeeType(kind)
-        pending = [self.library.clang_getTypeDeclaration(pointee if pointee.kind else kind)]
-        for class_ in pending:
-            for child in children(self.library.clang_getCursorDefinition(class_)):
+        return self.field_in(self.library.clang_getTypeDeclaration(pointee if pointee.kind else kind), name)
+
+    def field_in(self, class_: CXCursor, name: str) -> CXCursor | None:
+        """The field of that name in the class, or in a base of it."""
+        pending = [class_]
+        for at in pending:
+            for child in children(self.library.clang_getCursorDefinition(at)):
                 if child.kind == kinds.FIELD and text(self.library.clang_getCursorSpelling(child)) == name:
                     return child
                 if child.kind == kinds.BASE_SPECIFIER:

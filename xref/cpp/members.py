@@ -27,11 +27,16 @@ def class_of(kind: CXType) -> CXCursor:
 
 def members(kind: CXType, is_wanted: Callable[[CXCursor], bool]) -> list[CXCursor]:
     """The wanted members of the class that the type is or refers to; when it has none, those of the nearest base."""
+    return members_in(class_of(kind), is_wanted)
+
+
+def members_in(class_: CXCursor, is_wanted: Callable[[CXCursor], bool]) -> list[CXCursor]:
+    """The wanted members of the class; when it has none, those of the nearest base."""
     library = load()
-    level = [class_of(kind)]
+    level = [class_]
     seen: set[int] = set()
     while level:
-        inside = [c for class_ in level for c in children(library.clang_getCursorDefinition(class_))]
+        inside = [c for at in level for c in children(library.clang_getCursorDefinition(at))]
         found = [c for c in inside if is_wanted(c)]
         if found:
             return found
@@ -43,4 +48,9 @@ def members(kind: CXType, is_wanted: Callable[[CXCursor], bool]) -> list[CXCurso
 
 def methods_named(kind: CXType, name: str) -> list[CXCursor]:
     """The methods of that name, templates among them."""
-    return members(kind, lambda c: c.kind in _METHODS and text(load().clang_getCursorSpelling(c)) == name)
+    return methods_in(class_of(kind), name)
+
+
+def methods_in(class_: CXCursor, name: str) -> list[CXCursor]:
+    """The methods of that name in the class, or in the nearest base that has any, templates among them."""
+    return members_in(class_, lambda c: c.kind in _METHODS and text(load().clang_getCursorSpelling(c)) == name)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from xref.model import shorten
 
 _WINDOW = 300
 """Bytes behind a name in which its template arguments, and those of the call, end."""
+_OPERATOR = re.compile(r"\boperator\s*[-<>=]+$")
+"""Ends in `>`, as arguments do: `operator->`."""
 
 
 def is_call(source: bytes, offset: int, name: str) -> bool:
@@ -35,3 +39,16 @@ def call_at(source: bytes, offset: int, name: str) -> str:
         if character == ")" and not depth:
             return shorten(written[: i + 1])
     return shorten(written)
+
+
+def without_arguments(written: str) -> str:
+    """`x.template as<T>` -> `x.template as`."""
+    written = written.rstrip()
+    if not written.endswith(">") or _OPERATOR.search(written):
+        return written
+    depth = 0
+    for i in range(len(written) - 1, -1, -1):
+        depth += (written[i] == ">" and written[i - 1 : i] != "-") - (written[i] == "<")
+        if not depth:
+            return written[:i]
+    return written

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from xref.link.instances import derive_instances
 from xref.link.step import Derived, Step, Touched
-from xref.model import CALL_OPERATOR, CONSTRUCTION, DESTRUCTION, METHOD_POINTER, Evidence, Id
+from xref.model import CALL_OPERATOR, CONSTRUCTION, DESTRUCTION, METHOD_POINTER, QUALIFIED, Evidence, Id
 
 MAX_CANDIDATES = 600
 """More candidates than this make no edges: a row in `unresolved` says so. TVM has 508 classes with a
@@ -30,6 +30,7 @@ class _Method(NamedTuple):
     parent: Id
     signature: str
     path: str
+    overrides: bool = False
 
 
 class _Classes:
@@ -38,10 +39,10 @@ class _Classes:
     def __init__(self, db: sqlite3.Connection) -> None:
         self.methods: dict[str, list[_Method]] = defaultdict(list)
         for name, *row in db.execute(
-            "SELECT s.name, s.id, s.parent_id, s.signature, coalesce(f.path, '') FROM symbol s"
+            "SELECT s.name, s.id, s.parent_id, s.signature, coalesce(f.path, ''),"
+            " EXISTS (SELECT 1 FROM relation r WHERE r.from_id = s.id AND r.kind = 'overrides') FROM symbol s"
             " LEFT JOIN file f ON f.id = s.file_id WHERE s.name IN (SELECT name FROM dependent_call)"
-            " AND s.lang = 'cpp' AND s.kind IN ('method', 'constructor') AND s.parent_id IS NOT NULL"
-            " AND NOT EXISTS (SELECT 1 FROM relation r WHERE r.from_id = s.id AND r.kind = 'overrides') ORDER BY s.key"
+            " AND s.lang = 'cpp' AND s.kind IN ('method', 'constructor') AND s.parent_id IS NOT NULL ORDER BY s.key"
         ):
             self.methods[name].append(_Method(*row))
         self._bases: dict[Id, list[Id]] = defaultdict(list)
@@ -51,8 +52,13 @@ class _Classes:
             name for (name,) in db.execute("SELECT DISTINCT name FROM symbol WHERE kind = 'template_parameter'")
         }
         self._ids: dict[str, list[Id]] = defaultdict(list)
-        for id_, qualname in db.execute("SELECT id, qualname FROM symbol WHERE kind IN ('class', 'struct')"):
+        self._in_tree: set[str] = set()
+        for id_, qualname, file_id in db.execute(
+            "SELECT id, qualname, file_id FROM symbol WHERE kind IN ('class', 'struct', 'union') AND lang = 'cpp'"
+        ):
             self._ids[qualname].append(id_)
+            if file_id is not None:
+                self._in_tree.add(qualname)
 
     def above(self, qualname: str) -> set[Id]:
         """The classes of that name and all their bases."""
@@ -64,13 +70,16 @@ class _Classes:
     def candidates(self, name: str, receiver: str, argument: str, path: str) -> list[_Method]:
         """The methods that the call may be. A class stands for the constructor that the compiler declares."""
         methods = self.methods.get(name, [])
-        if receiver and name == receiver.rsplit("::", 1)[-1]:
+        if receiver.endswith(QUALIFIED):
+            methods = self._inherited(methods, receiver.removesuffix(QUALIFIED))
+        elif receiver and name == receiver.rsplit("::", 1)[-1]:
             classes = self._ids.get(receiver, [])
             methods = [m for m in methods if m.parent in classes] or [_Method(c, c, "", "") for c in classes]
-        elif receiver:
-            above = self.above(receiver)
+        else:
+            methods = [m for m in methods if not m.overrides]
+            above = self.above(receiver) if receiver else set()
             own = [m for m in methods if m.parent in above]
-            methods = own or methods
+            methods = own if own or (receiver and receiver not in self._in_tree) else methods
         if not path.endswith(_HEADERS):
             methods = [m for m in methods if not m.path or m.path == path or m.path.endswith(_HEADERS)]
         if argument:
@@ -78,6 +87,19 @@ class _Classes:
             taking = [m for m in methods if self._may_take(m.signature, word)]
             methods = taking or methods
         return methods
+
+    def _inherited(self, methods: list[_Method], qualname: str) -> list[_Method]:
+        """Those that the class of that name has, each specialisation for itself, or inherits from the nearest base."""
+        found: dict[_Method, None] = {}
+        for class_ in self._ids.get(qualname, ()):
+            level, seen = [class_], {class_}
+            while level:
+                if here := [m for m in methods if m.parent in level]:
+                    found.update(dict.fromkeys(here))
+                    break
+                level = [base for at in level for base in self._bases.get(at, ()) if base not in seen]
+                seen.update(level)
+        return list(found)
 
     def _may_take(self, signature: str, word: str) -> bool:
         """Whether the first parameter is of the class `word`, or of a type that only an instantiation knows."""

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from xref.closure import closure
 from xref.link.step import Derived, Step, Touched
-from xref.model import METHOD_POINTER, Evidence, Id
+from xref.model import METHOD_POINTER, QUALIFIED, Evidence, Id
 
 MAX_OVERRIDERS = 256
 """A virtual call that may reach more overriders than this makes no edges: a row in `unresolved` says so."""
@@ -21,6 +21,7 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
 
     A key that runs a virtual method (`def_method("s_tir.schedule.ScheduleSplit", &ScheduleNode::Split)`) dispatches
     from the method's own class; so do a candidate in a template and a method that is called through a pointer to it.
+    A candidate that is qualified (`Base::run(t)`: `via` is the class, with `::`) is what runs.
     """
     db = derived.db
     overriders: dict[Id, list[Id]] = defaultdict(list)
@@ -45,6 +46,7 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
         " JOIN symbol m ON m.id = c.callee_id JOIN symbol o ON o.id = m.parent_id"
         f" WHERE {_OVERRIDDEN} AND m.kind = 'method' AND m.lang = 'cpp'"
         " AND (c.evidence IN ('registry', 'template') OR (c.evidence = 'value' AND c.step = 'dependents'))"
+        f" AND c.via NOT LIKE '%{QUALIFIED}'"
     ).fetchall()
     for caller, callee, file_id, line, col, written in calls:
         via = written.removeprefix(METHOD_POINTER)

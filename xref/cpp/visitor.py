@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xref.cpp import kinds
 from xref.cpp.allocations import Allocations
-from xref.cpp.calls import Calls
+from xref.cpp.braces import Braces
 from xref.cpp.clang import CXCursor
 from xref.cpp.declares import Declares
 from xref.cpp.macros import Macros
@@ -12,7 +12,7 @@ from xref.cpp.unevaluated import Unevaluated
 from xref.cpp.walk import Inputs
 
 
-class Visitor(Declares, Calls, Allocations, Macros, Unevaluated):
+class Visitor(Declares, Braces, Allocations, Macros, Unevaluated):
     """Sends each cursor to its handler."""
 
     def __init__(self, inputs: Inputs) -> None:
@@ -49,6 +49,7 @@ class Visitor(Declares, Calls, Allocations, Macros, Unevaluated):
             kinds.DECL_REF_EXPR: self._expression_reference,
             kinds.MEMBER_REF_EXPR: self._expression_reference,
             kinds.CALL_EXPR: self._call,
+            kinds.INIT_LIST_EXPR: self._list,
             kinds.DELETE_EXPR: self._delete,
             kinds.NEW_EXPR: self._new,
             **dict.fromkeys((kinds.SIZEOF_EXPR, kinds.REQUIRES_EXPR), self._operand),

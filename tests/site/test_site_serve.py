@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import http.client
 import json
+import shutil
+import socket
+import struct
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 import site_case
 
 from xref.model import XrefError
+from xref.site.publish import MARKER
 from xref.site.serve import Server
+from xref.site.state import FILE as STATE
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +72,78 @@ def test_other_hosts_are_refused(server: Server, host: str) -> None:
     assert get(server, "/", Host=host)[0] == 403
     assert get(server, "/api/query?q=x", Host=host)[0] == 403
     assert get(server, "/", Host=f"localhost:{server.port}")[0] == 200
+
+
+def raw(server: Server, request: str) -> str:
+    """What the server answers to `request`, byte for byte: clients of libraries do not send such."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+        connection.sendall(request.encode())
+        connection.shutdown(socket.SHUT_WR)
+        return b"".join(iter(partial(connection.recv, 65536), b"")).decode()
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "GET / HTTP/1.1\r\nHost: OWN\r\nHost: evil.example\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: evil.example\r\nHost: OWN\r\n\r\n",
+        "GET http://evil.example/ HTTP/1.1\r\nHost: OWN\r\n\r\n",
+        "GET http://OWN@evil.example/ HTTP/1.1\r\nHost: OWN\r\n\r\n",
+        "GET http://OWN/ HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+        "GET http://[/ HTTP/1.1\r\nHost: OWN\r\n\r\n",
+        "GET index.html HTTP/1.1\r\nHost: OWN\r\n\r\n",
+        "GET / HTTP/1.0\r\n\r\n",
+    ],
+)
+def test_a_host_that_is_told_in_two_ways_is_refused(server: Server, request_: str) -> None:
+    assert raw(server, request_.replace("OWN", f"localhost:{server.port}")).startswith("HTTP/1.1 403 ")
+
+
+@pytest.mark.parametrize("target", ["/index.html", "http://OWN/index.html"])
+def test_the_own_host_is_answered(server: Server, target: str) -> None:
+    request = f"GET {target} HTTP/1.1\r\nHost: OWN\r\nConnection: close\r\n\r\n"
+    answer = raw(server, request.replace("OWN", f"LocalHost:{server.port}"))
+    assert answer.startswith("HTTP/1.1 200 ")
+    assert "<h1" in answer
+
+
+@pytest.mark.parametrize("path", [f"/{STATE}", f"/{MARKER}", "/%2exref-site-state", "/runs/../.xref-site.json"])
+def test_how_the_site_was_made_is_not_served(server: Server, site: site_case.Site, path: str) -> None:
+    assert (site.folder / STATE).is_file()
+    assert get(server, path)[0] == 404
+
+
+def test_a_client_that_goes_away_is_no_fault(server: Server, capfd: pytest.CaptureFixture[str]) -> None:
+    """A browser that closes a page in the middle had printed a traceback."""
+    ended = threading.Event()
+    ending = server.shutdown_request
+
+    def end(request: object) -> None:
+        ending(request)  # type: ignore[arg-type]
+        ended.set()
+
+    server.shutdown_request = end  # type: ignore[method-assign]
+    try:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset at the end
+            connection.sendall(b"GET /index.html HTTP/1.1\r\n")
+        assert ended.wait(10)
+    finally:
+        server.shutdown_request = ending  # type: ignore[method-assign]
+    assert capfd.readouterr().err == ""
+
+
+def test_the_head_of_a_question_has_all_parts_of_the_site(site: site_case.Site, tmp_path: Path) -> None:
+    """That of an answer had no walks."""
+    folder = tmp_path / "site"
+    shutil.copytree(site.folder, folder)
+    for has_walks in (True, False):
+        shutil.rmtree(folder / "walks", ignore_errors=True)
+        if has_walks:
+            (folder / "walks").mkdir()
+            (folder / "walks" / "index.html").write_text("<!doctype html>")
+        with Server(site.db, folder, 0) as made:
+            assert ("walks/index.html>Walks</a>" in made.answer("/ask").body.decode()) == has_walks
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Serves a built site to this machine, with live questions: `/ask?q=...` as a page, `/api/query?q=...` as JSON.
 
 Read-only, and only for browsers of this machine: it listens on 127.0.0.1, answers nothing whose Host is another name (a
-page elsewhere could otherwise read it by rebinding its own name), follows no link out of the site's folder.
+page elsewhere could otherwise read it by rebinding its own name), follows no link out of the site's folder, and serves
+nothing whose name begins with a dot: that is how the site was made, no page.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import mimetypes
 import re
 import sqlite3
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from markupsafe import Markup, escape
@@ -28,6 +30,8 @@ from xref.site import urls
 from xref.site.assets import render
 from xref.store import open_index, read_meta
 
+NAMES = ("127.0.0.1", "localhost")
+"""What this machine is called in the Host of a request that is answered."""
 LONGEST_QUESTION = 500
 """Characters."""
 _LIMIT = 500
@@ -63,6 +67,7 @@ class Server(ThreadingHTTPServer):
             meta = read_meta(index)
         self.db, self.site = db, site.resolve()
         self.title = " ".join(filter(None, (meta.get("project", ""), meta.get("tvm_version", ""))))
+        self.has_walks = (self.site / "walks" / "index.html").is_file()
         try:
             super().__init__(("127.0.0.1", port), _Handler)
         except OSError as error:
@@ -76,6 +81,24 @@ class Server(ThreadingHTTPServer):
         """The port that it listens on."""
         return int(self.server_address[1])
 
+    def handle_error(self, request: object, client_address: object) -> None:  # noqa: ARG002 - the base class's
+        """Say in a line what failed; a client that went away is no fault of anybody."""
+        error = sys.exception()
+        if not isinstance(error, ConnectionError):
+            sys.stderr.write(f"xref: a request could not be answered: {error!r}\n")
+
+    def admits(self, hosts: Sequence[str], target: str) -> bool:
+        """Whether a request is for this server by a name of this machine. `hosts` are its Host headers; a `target` that
+        is a whole address names the host too, and for whoever reads that one first it would be the only one."""
+        named = list(hosts)
+        if not target.startswith("/"):
+            try:
+                named.append(urlsplit(target).netloc)
+            except ValueError:
+                return False
+        own = {f"{name}:{self.port}" for name in NAMES}
+        return len(hosts) == 1 and all(host.lower() in own for host in named)
+
     def answer(self, target: str) -> Reply:
         """The reply to a request for `target`, a path with its query."""
         parts = urlsplit(target)
@@ -88,9 +111,10 @@ class Server(ThreadingHTTPServer):
 
     def _file(self, path: str) -> Reply:
         wanted = self.site / path.lstrip("/")
+        hidden = any(part.startswith(".") for part in path.split("/"))
         try:
             full = (wanted / "index.html" if path.endswith("/") else wanted).resolve()
-            data = full.read_bytes() if full.is_relative_to(self.site) else None
+            data = full.read_bytes() if full.is_relative_to(self.site) and not hidden else None
         except (OSError, ValueError):
             data = None
         if data is None:
@@ -116,7 +140,7 @@ class Server(ThreadingHTTPServer):
 
     def _page(self, title: str, question: str, lines: Markup) -> bytes:
         html = render("ask.html.j2", title=title, site=self.title, root="/", question=question, lines=lines,
-                      examples=_EXAMPLES)  # fmt: skip
+                      examples=_EXAMPLES, has_walks=self.has_walks)  # fmt: skip
         return html.encode("utf-8", "replace").replace(_NAV, _NAV + b"<a href=/ask>Ask</a> ", 1)
 
     def _query(self, question: str) -> Reply:
@@ -151,7 +175,6 @@ class _Handler(BaseHTTPRequestHandler):
     wbufsize = 65536
     disable_nagle_algorithm = True
     timeout = 60
-    names: ClassVar[tuple[str, ...]] = ("127.0.0.1", "localhost")
 
     def do_GET(self) -> None:
         """Answer a request."""
@@ -162,8 +185,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(body=False)
 
     def _send(self, *, body: bool) -> None:
-        host = self.headers.get("Host", "")
-        if host not in {f"{name}:{self.server.port}" for name in self.names}:
+        if not self.server.admits(self.headers.get_all("Host", []), self.path):
             reply = Reply(HTTPStatus.FORBIDDEN, "text/plain; charset=utf-8", b"for this machine only\n")
         else:
             reply = self.server.answer(self.path)

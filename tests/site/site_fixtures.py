@@ -18,6 +18,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
 
 
 @pytest.fixture(scope="module")
+def whole_site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """The same with every kind of page."""
+    return site_case.make_whole_site(tmp_path_factory.mktemp("whole"))
+
+
+@pytest.fixture(scope="module")
 def chrome() -> Iterator[Browser]:
     """Chromium."""
     with chromium() as browser:

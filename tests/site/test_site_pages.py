@@ -69,14 +69,14 @@ def test_the_drawing_crosses_the_languages(site: Site) -> None:
 
 def test_the_callers_of_a_wrapper(site: Site) -> None:
     text = page(site, site_case.WRAPPER)
-    assert "Callers 2" in text
+    assert "2 callers at 3 call sites Python direct" in text
     assert "python/tvm/relax/pipeline.py:5 return [fuse(), fuse()]" in text
     assert "Across the language boundary C++ tvm::FuseTIR" in text
 
 
 def test_callees_in_the_code_come_before_those_of_macros_and_others(site: Site) -> None:
     text = page(site, site_case.INNER)
-    assert re.search(r"Callees 3 C\+\+ direct 1 tvm::Helper 7 /\* é ü \*/", text)
+    assert re.search(r"3 callees at 3 call sites C\+\+ direct tvm::Helper 7 /\* é ü \*/", text)
     assert "outside the tree" in text
     assert "inside macro expansions" in text
     assert "x->f<T>(</script>) dependent on a template parameter" in text
@@ -84,13 +84,13 @@ def test_callees_in_the_code_come_before_those_of_macros_and_others(site: Site) 
 
 def test_a_call_that_only_a_run_saw(site: Site) -> None:
     text = page(site, site_case.RUN_METHOD)
-    assert "seen in a run only 1 tvm::FuseTIR" in text
+    assert "1 caller C++ seen in a run only tvm::FuseTIR ×5 place unknown" in text
     assert "×5" in text
 
 
 def test_a_class_and_its_members(site: Site) -> None:
     text = page(site, site_case.PASS)
-    assert "Members 2" in text
+    assert "2 members" in text
     assert "level field 5" in text
     assert "Small members, in full" in text
 
@@ -174,7 +174,7 @@ def test_the_overview(site: Site) -> None:
     assert "tvm 0.27.dev0" in text
     assert "commit 0123456789ab" in text
     assert "1 Python function reaches C++ through 1 key of the registries, at 1 call site: " in text
-    assert "Passes 1" in text
+    assert "Passes 1 pass" in text
     assert "How to read evidence" in text
     assert "1 key is looked up and registered nowhere: gone.</script>" in text
     assert site_case.RUN in text
@@ -186,6 +186,29 @@ def test_the_overview(site: Site) -> None:
 def test_errors_are_one_reason_however_many(detail: str) -> None:
     """The page of the index's health had a heading for every number of errors."""
     assert whole_pages.reason_of(detail) == "errors where the compiler did not understand the code"
+
+
+_BARE = re.compile(r"<span class=n>[\d,]+</span>|<h\d[^>]*>(?:(?!</h\d).)*[^×\w#.][\d,]+</h\d>")
+"""A number without its noun, in a heading or beside one."""
+
+
+def test_every_count_says_what_it_counts(whole_site: Site) -> None:
+    """Callers, call sites, references and rows stood beside each other as numbers alone."""
+    bare = {}
+    for path in sorted(whole_site.folder.rglob("*.html")):
+        html = re.sub(r"<pre[^>]*>.*?</pre>", "", path.read_text(), flags=re.DOTALL)
+        if found := _BARE.findall(html):
+            bare[path.relative_to(whole_site.folder).as_posix()] = found
+    assert bare == {}
+
+
+def test_an_unknown_line_is_no_number(whole_site: Site) -> None:
+    module = environment().get_template("macros.html.j2").module
+    assert "line unknown" in str(module.number(Line("a.py", 0, "source/a.py.html")))
+    assert "place unknown" in str(module.first_place(Line("", 0, None), ""))
+    for path in sorted(whole_site.folder.rglob("*.html")):
+        html = path.read_text()
+        assert not re.search(r"<i>(?:[\d ]* )?0\b|>0</a>|line 0\b|\w:0<|#L0\b", html), path
 
 
 def test_a_line_of_a_file_that_is_not_told_is_no_place() -> None:
@@ -209,8 +232,8 @@ def test_health_has_every_reason(site: Site) -> None:
         "src/gone.cc missing",
         "src/changed.cc changed",
         "src/failed.cc the worker process died",
-        "missing header <cuda.h> 1",
-        "dependent on a template parameter 1",
+        "missing header <cuda.h> 1 file",
+        "dependent on a template parameter 1 call site",
         "gone.</script>",
     ):
         assert words in text, words

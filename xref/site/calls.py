@@ -6,7 +6,7 @@ A list that is too long for the symbol's page goes on, whole, on further pages; 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from xref.model import Evidence, Id
@@ -56,12 +56,14 @@ class Row:
 
 @dataclass(slots=True)
 class Group:
-    """Rows of one language and one kind of evidence. `total` counts the group's rows on all pages."""
+    """Rows of one language and one kind of evidence. `functions` counts those of the group on all pages; `alone`: the
+    list has no other group, so that its heading has told."""
 
     lang: str
     evidence: str
     rows: list[Row]
-    total: int = 0
+    functions: int = 0
+    alone: bool = False
 
     def parts(self, own: str) -> list[tuple[Line | None, list[Row]]]:
         """The rows in their order; those without text whose calls all stand in one file, together under that file.
@@ -97,10 +99,12 @@ class Further(NamedTuple):
 class CallList:
     """A list of callers or callees: `groups` on the symbol's page, `further` elsewhere.
 
-    `total` counts functions, `rows` the rows on all pages: one function may call directly and through a key.
+    `total` counts functions, `sites` the places where they are called, as far as they are known, `rows` the rows on all
+    pages: one function may call directly and through a key.
     """
 
     total: int = 0
+    sites: int = 0
     rows: int = 0
     groups: list[Group] = field(default_factory=list)
     further: list[Further] = field(default_factory=list)
@@ -128,7 +132,10 @@ def call_list(
     `small`: the symbol shares its page. `brief` leaves the source lines out.
     """
     grouped: dict[tuple[str, str], dict[tuple[Id, str], list[Site]]] = {}
+    places: set[tuple[str, int, int]] = set()
     for site in sites:
+        if site.line:
+            places.add((site.path, site.line, site.col))
         via = site.via if site.evidence in (Evidence.REGISTRY, Evidence.DISPATCH) else ""
         lang = linker.name(site.other).lang
         grouped.setdefault((lang, site.evidence), {}).setdefault((site.other, via), []).append(site)
@@ -143,11 +150,11 @@ def call_list(
             _row(linker, me, other, via, its, direction, spelled, with_text=number < most)
             for number, ((other, via), its) in enumerate(found.items(), before)
         ]
-        groups.append(Group(lang, evidence, rows, len(rows)))
+        groups.append(Group(lang, evidence, rows, len({other for other, _ in found}), len(order) == 1))
         before += len(rows)
     total = len({other for found in grouped.values() for other, _ in found})
     pages = cut(groups, FIRST_ROWS, MORE_ROWS)
-    result = CallList(total, sum(group.total for group in groups), pages[0] if pages else [], [], pages[1:])
+    result = CallList(total, len(places), before, pages[0] if pages else [], [], pages[1:])
     result.further = further(code, direction, [sum(len(group.rows) for group in page) for page in pages])
     return result
 
@@ -171,13 +178,13 @@ def _row(
 
 
 def by_file(lines: Iterable[Line]) -> list[tuple[Line, list[int]]]:
-    """Consecutive lines of one file: the first with its address, the numbers of the rest.
+    """Consecutive lines of one file: the first with its address, the numbers of the rest; unknown lines by themselves.
 
     The page's script makes links of the numbers: their addresses would be a tenth of the whole site.
     """
     result: list[tuple[Line, list[int]]] = []
     for line in lines:
-        if result and result[-1][0].path == line.path:
+        if result and result[-1][0].path == line.path and line.line and result[-1][0].line:
             result[-1][1].append(line.line)
         else:
             result.append((line, []))
@@ -195,7 +202,7 @@ def cut(groups: Sequence[Group], first: int, more: int) -> list[list[Group]]:
                 room = more if pages else first
                 pages.append([])
             part = group.rows[position : position + room]
-            pages[-1].append(Group(group.lang, group.evidence, part, group.total))
+            pages[-1].append(replace(group, rows=part))
             position += len(part)
             room -= len(part)
     return pages

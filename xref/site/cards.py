@@ -67,7 +67,7 @@ def _card(linker: Linker, id_: Id, signature: str, doc: str, keys: list[str]) ->
         signature = ""
     return [
         name.kind, name.lang, linker.label(id_) + plan.parameters.get(id_, ""), _cut(signature, _SIGNATURE),
-        _cut(clean_doc(doc, name.lang).partition("\n\n")[0], _DOC), f"{path}:{name.line}" if path else "",
+        _cut(clean_doc(doc, name.lang).partition("\n\n")[0], _DOC), linker.symbol(id_).where,
         plan.callers.get(id_, 0), plan.refs.get(id_, 0), keys[:_KEYS],
     ]  # fmt: skip
 

@@ -213,7 +213,7 @@ class Drawer:
             drawing.nodes[key] = Node(
                 key, "symbol", short_label(name.short),
                 short_label(parameters) if len(parameters) > 2 else _KIND_WORDS.get(name.kind, name.kind), name.lang,
-                self._linker.address(id_), f"{label}{parameters}, line {name.line}", drawing.clusters.index(path),
+                self._linker.address(id_), f"{label}{parameters}" + _at(name.line), drawing.clusters.index(path),
             )  # fmt: skip
         return key
 
@@ -224,7 +224,7 @@ class Drawer:
             return
         tail, head = self.add(drawing, edge.caller), self.add(drawing, edge.callee)
         href = self._plan.place_at(edge.file, edge.line) if edge.file >= 0 else None
-        where = f", line {edge.line}" if edge.file >= 0 else ""
+        where = _at(edge.line) if edge.file >= 0 else ""
         ran = self._plan.observed.get((edge.caller, edge.callee), {})
         counts = "; ".join(f"run {run}: {count:,} calls" for run, count in sorted(ran.items()))
         title = "\n".join(filter(None, (f"{edge.evidence}{where}", counts)))
@@ -253,6 +253,11 @@ class Drawer:
         drawing.nodes[key] = Node(key, "more", f"+{count:,} more", "", "", href, f"{count:,} more {noun}: see the list")
         tail, head = (key, at) if side == "callers" else (at, key)
         drawing.arrows[tail, head, "more"] = Arrow(tail, head, "more", href, f"{count:,} more {noun}")
+
+
+def _at(line: int) -> str:
+    """Where in a file, after what stands there; nothing where it is unknown."""
+    return f", line {line}" if line else ""
 
 
 def short_label(text: str, limit: int = 30) -> str:

@@ -213,6 +213,7 @@ class SymbolPages:
                 view.why_none(self._db, linker, facts, sites, self._spelled, self._unread) if speaks else None
             ),
             callees=written, more_callees=more,
+            callee_sites=len({(site.path, site.line, site.col) for site in facts.callees if site.line}),
             why_no_callees=linker.sentence(
                 self._why_no_callees(id_)
                 if own and speaks and not (written.total or more) and name.kind not in CONTAINERS else None
@@ -292,7 +293,7 @@ class SymbolPages:
             last=min(first + MORE_ROWS - 1, total), total=total, page=number, pages=pages,
             previous=urls.more_url(shown.code, part, number - 1) if number > 2 else None,
             next=urls.more_url(shown.code, part, number + 1) if number < pages else None,
-            groups=groups, roles=roles,
+            groups=groups, roles=roles, row="caller" if part == "callers" else "callee",
         )  # fmt: skip
 
 

@@ -30,6 +30,8 @@ _WORD = re.compile(r"\w+")
 _UPS = {"base": "Derives from", "overrides": "Overrides", "specializes": "Specialises", "counterpart": "Other side"}
 _DOWNS = {"base": "Derived directly", "overrides": "Overridden directly by", "specializes": "Specialisations",
           "counterpart": "Other side"}  # fmt: skip
+_ENDS = {"base": "class", "overrides": "method", "specializes": "template"}
+"""What stands at the other end of a relation, for counting."""
 
 
 class FileReferences(NamedTuple):
@@ -118,13 +120,16 @@ class SymbolView:
     """A sentence in pieces, see `Linker.sentence`; empty when a caller is known."""
     why_no_callees: list[tuple[str, str | None]]
     callees: CallList
+    callee_sites: int
+    """Places of calls in all lists of callees together: several may be called at one."""
     more_callees: list[tuple[str, str, CallList]]
     """(words, part of the address, list) of the callees that are folded away, empty ones left out."""
     crossings: list[Crossing]
     keys: list[KeyView]
     used_keys: list[tuple[str, str, str | None, Line, str]]
     references: ReferenceList
-    relations: list[tuple[str, list[SymbolLink]]]
+    relations: list[tuple[str, str, list[SymbolLink]]]
+    """(heading, what the list has, the list)."""
     members: list[Member]
     more_members: int
     unresolved: list[tuple[Line, str, str]]
@@ -276,6 +281,8 @@ def _roles(
         if not role.files or role.files[-1].path != reference.path:
             role.files.append(FileReferences(reference.path, linker.plan.place(reference.path, 0), [], []))
         lines, numbers = role.files[-1].lines, role.files[-1].numbers
+        if not reference.line:
+            continue
         if reference.line in numbers[-1:] or (lines and lines[-1].line == reference.line):
             continue
         line = linker.line(reference.path, reference.line, reference.col, name) if number < with_text else None
@@ -300,15 +307,16 @@ def key_views(linker: Linker, keys: Iterable[Key], shown: int = 20) -> list[KeyV
     return views
 
 
-def relations(linker: Linker, facts: Facts) -> list[tuple[str, list[SymbolLink]]]:
+def relations(linker: Linker, facts: Facts) -> list[tuple[str, str, list[SymbolLink]]]:
     """Bases, overrides and specialisations, both ways; aliases are shown as public paths instead."""
-    found: dict[str, dict[Id, SymbolLink]] = {}
+    found: dict[tuple[str, str], dict[Id, SymbolLink]] = {}
     for words, pairs in ((_UPS, facts.ups), (_DOWNS, facts.downs)):
         for kind, other in pairs:
             if kind in words:
-                found.setdefault(words[kind], {})[other] = linker.symbol(other)
+                found.setdefault((words[kind], _ENDS.get(kind, "symbol")), {})[other] = linker.symbol(other)
     return [
-        (heading, sorted(links.values(), key=lambda link: (link.label, link.where))) for heading, links in found.items()
+        (heading, noun, sorted(links.values(), key=lambda link: (link.label, link.where)))
+        for (heading, noun), links in found.items()
     ]
 
 

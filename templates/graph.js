@@ -1,5 +1,5 @@
-// Call graphs: filter by evidence, pan and zoom, keyboard; and drawings made here, for functions that have none made at
-// build. Those are layered by calls, with files as groups, from the data that xref/site/graph_data.py writes.
+// Drawings made in the browser: around functions that have none made at build, and of chains of calls. Layered by calls,
+// with files as groups.
 "use strict";
 
 (() => {
@@ -17,132 +17,6 @@
   }
 
   const short = (text, limit = 30) => (text.length <= limit ? text : `${text.slice(0, limit / 2 - 1)}…${text.slice(limit / 2 - text.length)}`);
-
-  // ---- The data ---------------------------------------------------------------------------------------------------
-
-  class Graph {
-    constructor(data, ran) {
-      Object.assign(this, data);
-      this.codes = data.codes.split(" ");
-      for (const set of ["away", "wide", "tests"]) this[set] = new Set(data[set]);
-      this.given = new Set(data.given.map(String));
-      this.outlines = data.outlines.split(" ");
-      this.labels = data.labels.split("\n");
-      this.pages = data.pages.split(" ");
-      this.number = new Map(this.codes.map((code, at) => [code, at]));
-      const size = this.codes.length;
-      this.start = new Int32Array(size + 1);
-      for (let at = 0; at < size; at++) this.start[at + 1] = this.start[at] + data.out[at];
-      this.from = new Int32Array(data.to.length);
-      const enters = new Int32Array(size + 1);
-      for (let at = 0; at < size; at++) {
-        for (let edge = this.start[at]; edge < this.start[at + 1]; edge++) {
-          this.from[edge] = at;
-          enters[data.to[edge] + 1]++;
-        }
-      }
-      for (let at = 0; at < size; at++) enters[at + 1] += enters[at];
-      this.enter = enters.slice();
-      this.incoming = new Int32Array(data.to.length);
-      for (let edge = 0; edge < data.to.length; edge++) this.incoming[enters[data.to[edge]]++] = edge;
-      this.counts = new Map();
-      for (const triples of Object.values(ran)) {
-        for (let at = 0; at < triples.length; at += 3) {
-          const pair = triples[at] * size + triples[at + 1];
-          this.counts.set(pair, Math.max(this.counts.get(pair) || 0, triples[at + 2]));
-        }
-      }
-    }
-
-    path(file) {
-      const entry = this.files[file];
-      return typeof entry === "string" ? entry : entry ? entry[0] : "(outside the tree)";
-    }
-
-    source(file, line) {
-      const entry = this.files[file];
-      if (!entry) return null;
-      return `${typeof entry === "string" ? `source/${entry}.html` : entry[1]}${line ? `#L${line}` : ""}`;
-    }
-
-    address(node) {
-      const code = this.codes[node], page = this.pages[node];
-      const own = (of) => `s/${of[0]}/${of.slice(1)}.html`;
-      if (page === ".") return own(code);
-      if (page === "-") return `f/${this.outlines[this.file[node]]}.html#${code}`;
-      return `${page.includes("/") ? page : own(page)}#${code}`;
-    }
-
-    site(edge) {
-      return this.source(this.at[edge] === 0 ? this.file[this.from[edge]] : this.at[edge] - 1, this.line[edge]);
-    }
-
-    ran(edge) {
-      return this.counts.get(this.from[edge] * this.codes.length + this.to[edge]) || 0;
-    }
-
-    callers(node) {
-      return this.enter[node + 1] - this.enter[node];
-    }
-
-    // The edges that leave (by = 1) or enter (-1) a node, best first, one for each neighbour.
-    around(node, by, allowed, focus) {
-      const best = new Map();
-      const take = (edge) => {
-        const far = by > 0 ? this.to[edge] : this.from[edge];
-        if (far === node || !allowed(this.ev[edge])) return;
-        if (by > 0 && this.macro[edge] === "1") return;
-        // What says little: code that runs whatever it is given, and what lies outside the usual scope.
-        const caller = by > 0 ? node : far;
-        if (this.given.has(this.ev[edge]) && caller !== focus && this.wide.has(caller)) return;
-        if (this.away.has(this.file[far]) && !this.away.has(this.file[focus])) return;
-        const crossing = this.lang[far] !== this.lang[node];
-        const helper = by > 0 && !crossing && (this.quiet[far] === "1" || this.callers(far) > this.hub);
-        if (helper || this.file[far] < 0) return;
-        const rank = [crossing ? 0 : 1, this.ran(edge) ? 0 : 1, by < 0 && this.wide.has(far) ? 1 : 0, this.tests.has(this.file[far]) ? 1 : 0, this.evidence[this.ev[edge]][2], this.file[far] === this.file[node] ? 0 : 1, this.callers(far)];
-        const known = best.get(far);
-        if (!known || less(rank, known.rank)) best.set(far, { far, edge, rank });
-      };
-      if (by > 0) for (let edge = this.start[node]; edge < this.start[node + 1]; edge++) take(edge);
-      else for (let at = this.enter[node]; at < this.enter[node + 1]; at++) take(this.incoming[at]);
-      return [...best.values()].sort((a, b) => (less(a.rank, b.rank) ? -1 : less(b.rank, a.rank) ? 1 : a.far - b.far));
-    }
-
-    // A shortest chain of calls, as edges; null when there is none.
-    route(start, goal, allowed, hops = 14) {
-      const came = new Map([[start, -1]]);
-      let edge, frontier = [start];
-      while (frontier.length && hops-- > 0) {
-        const next = [];
-        for (const node of frontier) {
-          for (edge = this.start[node]; edge < this.start[node + 1]; edge++) {
-            const far = this.to[edge];
-            if (came.has(far) || !allowed(this.ev[edge])) continue;
-            came.set(far, edge);
-            if (far === goal) {
-              const chain = [];
-              for (let at = goal; came.get(at) >= 0; at = this.from[came.get(at)]) chain.unshift(came.get(at));
-              return chain;
-            }
-            next.push(far);
-          }
-        }
-        frontier = next;
-      }
-      return null;
-    }
-  }
-
-  function less(a, b) {
-    for (let at = 0; at < a.length; at++) if (a[at] !== b[at]) return a[at] < b[at];
-    return false;
-  }
-
-  let loaded = null;
-  function graph() {
-    loaded = loaded || Promise.all([xref.data("graph/edges.js"), xref.data("graph/ran.js")]).then(([data, ran]) => new Graph(data, ran));
-    return loaded;
-  }
 
   // ---- What a drawing shows ---------------------------------------------------------------------------------------
 
@@ -296,7 +170,7 @@
         group.style.setProperty("--weight", (2 + Math.log10(ran)).toFixed(1));
       }
       const href = edge < 0 ? null : data.site(edge);
-      if (edge >= 0) group.prepend(shape("title", {}, `${data.evidence[data.ev[edge]][1]}${data.via[edge] ? ` ${data.via[edge]}` : ""}, line ${data.line[edge]}${ran ? `, ran ×${ran}` : ""}`));
+      if (edge >= 0) group.prepend(shape("title", {}, `${data.evidence[data.ev[edge]][1]}${data.via[edge] ? ` ${data.via[edge]}` : ""}${data.line[edge] ? `, line ${data.line[edge]}` : ""}${ran ? `, ran ×${ran}` : ""}`));
       svg.append(href ? shape("a", { href: xref.root + href }, group) : group);
     }
     svg.append(...names);
@@ -316,125 +190,6 @@
     return svg;
   }
 
-  // ---- A figure: its filter, its buttons, its keys ------------------------------------------------------------------
-
-  function controls(figure) {
-    const canvas = figure.querySelector(".canvas");
-    const hidden = new Set();
-    let zoom = 1;
-    const svg = () => canvas.querySelector("svg");
-
-    function apply() {
-      const drawn = svg();
-      if (!drawn) return;
-      if (zoom === 1) drawn.removeAttribute("style");
-      else {
-        drawn.style.width = `${drawn.getAttribute("width") * zoom}px`;
-        drawn.style.maxWidth = "none";
-      }
-      drawn.querySelectorAll(".edge").forEach((edge) => {
-        const off = [...edge.classList].some((word) => hidden.has(word));
-        edge.style.display = off ? "none" : "";
-      });
-    }
-
-    function scale(by) {
-      const x = (canvas.scrollLeft + canvas.clientWidth / 2) / canvas.scrollWidth, y = (canvas.scrollTop + canvas.clientHeight / 2) / canvas.scrollHeight;
-      zoom = by ? Math.max(0.2, Math.min(4, zoom * by)) : 1;
-      apply();
-      canvas.scrollLeft = x * canvas.scrollWidth - canvas.clientWidth / 2;
-      canvas.scrollTop = y * canvas.scrollHeight - canvas.clientHeight / 2;
-    }
-
-    const bar = element("div", { class: "tools" });
-    for (const [text, label, by] of [["+", "Zoom in", 1.25], ["−", "Zoom out", 0.8], ["1:1", "1:1, original size", 0]]) {
-      const button = element("button", { type: "button", "aria-label": label, title: label }, text);
-      button.addEventListener("click", () => scale(by));
-      bar.append(button);
-    }
-    figure.insertBefore(bar, canvas);
-    canvas.addEventListener("wheel", (event) => {
-      if (!event.ctrlKey) return;
-      event.preventDefault();
-      scale(event.deltaY < 0 ? 1.15 : 0.87);
-    }, { passive: false });
-    pan(canvas);
-    figure.querySelectorAll(".edge").forEach(({ parentNode }) => parentNode.matches("a") && parentNode.setAttribute("tabindex", "-1"));  // the arrow keys go along them
-    figure.querySelectorAll(".legend").forEach((legend) => {
-      const kind = [...legend.querySelector(".edge").classList].find((word) => word.startsWith("t-"));
-      const box = element("input", { type: "checkbox", checked: "", "aria-label": `Show: ${legend.textContent.trim()}` });
-      box.addEventListener("change", () => {
-        if (box.checked) hidden.delete(kind);
-        else hidden.add(kind);
-        apply();
-      });
-      legend.prepend(box);
-    });
-    canvas.addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.key === "+" || event.key === "=") scale(1.25);
-      else if (event.key === "-") scale(0.8);
-      else if (event.key === "0") scale(0);
-      else if (event.key.startsWith("Arrow") && walk(canvas, event.key)) event.preventDefault();
-    });
-    centre(canvas);
-    return { bar, apply };
-  }
-
-  function pan(canvas) {
-    let from = null;
-    canvas.addEventListener("pointerdown", (event) => {
-      if (event.button === 0 && !event.target.closest("a")) from = [event.clientX + canvas.scrollLeft, event.clientY + canvas.scrollTop];
-    });
-    addEventListener("pointermove", (event) => {
-      if (!from) return;
-      canvas.scrollLeft = from[0] - event.clientX;
-      canvas.scrollTop = from[1] - event.clientY;
-    });
-    addEventListener("pointerup", () => { from = null; });
-  }
-
-  // Arrow keys: along calls to the right and left, up and down within a column.
-  function walk(canvas, key) {
-    const nodes = [...canvas.querySelectorAll(".node")], links = nodes.map((node) => node.closest("a"));
-    const now = document.activeElement ? links.indexOf(document.activeElement) : -1;
-    const middle = (link) => {
-      const box = link.getBoundingClientRect();
-      return [box.left + box.width / 2, box.top + box.height / 2];
-    };
-    if (now < 0) {
-      const start = links.find((link) => link && link.querySelector(".middle")) || links.find(Boolean);
-      if (start) start.focus();
-      return Boolean(start);
-    }
-    const [x, y] = middle(links[now]);
-    const by = { ArrowRight: 1, ArrowLeft: -1 }[key];
-    let near = links.filter((link, at) => link && at !== now);
-    if (by) {
-      const joined = new Set();
-      canvas.querySelectorAll(".edge[data-e]").forEach((edge) => {
-        const ends = edge.dataset.e.split("-").map(Number);
-        if (edge.style.display !== "none" && ends[by > 0 ? 0 : 1] === now) joined.add(ends[by > 0 ? 1 : 0]);
-      });
-      near = links.filter((link, at) => link && joined.has(at));
-    } else {
-      const down = key === "ArrowDown";
-      near = near.filter((link) => Math.abs(middle(link)[0] - x) < 90 && (down ? middle(link)[1] > y + 4 : middle(link)[1] < y - 4));
-    }
-    near.sort((a, b) => Math.hypot(middle(a)[0] - x, middle(a)[1] - y) - Math.hypot(middle(b)[0] - x, middle(b)[1] - y));
-    if (near[0]) near[0].focus();
-    return true;
-  }
-
-  // A wide drawing opens at its middle.
-  function centre(canvas) {
-    const middle = canvas.querySelector(".middle rect");
-    if (!middle || canvas.scrollWidth <= canvas.clientWidth) return;
-    const box = middle.getBoundingClientRect(), frame = canvas.getBoundingClientRect();
-    canvas.scrollLeft += box.left - frame.left + box.width / 2 - canvas.clientWidth / 2;
-    canvas.scrollTop += box.top - frame.top + box.height / 2 - canvas.clientHeight / 2;
-  }
-
   // ---- A drawing made here ------------------------------------------------------------------------------------------
 
   function legends(data, kinds) {
@@ -444,9 +199,22 @@
     });
   }
 
+  function caption(figure, view, words) {
+    const kinds = new Set([...view.edges].map((edge) => view.data.evidence[view.data.ev[edge]][0]));
+    figure.querySelector("figcaption").replaceChildren(...legends(view.data, kinds), words);
+  }
+
+  // Fill a figure with the functions and calls of some chains, the first function on the left.
+  function chainsOf(figure, data, { level, edges }, words) {
+    const view = { data, focus: [...level.keys()].find((node) => level.get(node) === 0), level, edges, more: [] };
+    figure.querySelector(".canvas").replaceChildren(draw(view, "Chains of calls"));
+    caption(figure, view, words);
+    xref.drawing(figure);
+  }
+
   // Fill a figure with the drawing around the symbol of a code.
   async function live(figure, code) {
-    const data = await graph(), focus = data.number.get(code);
+    const data = await xref.graph(), focus = data.number.get(code);
     const canvas = figure.querySelector(".canvas");
     if (focus === undefined) {
       canvas.replaceChildren(element("p", { class: "none" }, "No call of it is known."));
@@ -457,15 +225,14 @@
     function show(keep) {
       const active = document.activeElement && document.activeElement.dataset && document.activeElement.dataset.more;
       canvas.replaceChildren(draw(view.build(), `Call graph of ${data.labels[focus]}`));
-      if (!keep) centre(canvas);
+      xref.reach(canvas);
+      if (!keep) xref.centre(canvas);
       const again = active && canvas.querySelector(`[data-more="${active}"]`);
       if (again) again.focus();
     }
     show(false);
-    const kinds = new Set([...view.edges].map((edge) => data.evidence[data.ev[edge]][0]));
-    const caption = figure.querySelector("figcaption");
-    caption.replaceChildren(...legends(data, kinds), " Left out: helpers, operators, macro expansions, and code that runs whatever it is given. “+N more” shows more.");
-    if (!figure.querySelector(".tools")) controls(figure);
+    caption(figure, view, " Left out: helpers, operators, macro expansions, and code that runs whatever it is given. “+N more” shows more.");
+    if (!figure.querySelector(".tools")) xref.drawing(figure);
     canvas.addEventListener("click", (event) => {
       const link = event.target.closest("[data-more]");
       if (!link) return;
@@ -478,17 +245,12 @@
 
   // Whether the site's files are at hand; elsewhere a reader asks for the graph, which is some megabytes.
   const isNear = /^(file:|http:\/\/(127\.|localhost))/.test(location.href);
-  Object.assign(xref, { isNear, graph, live, graphControls: controls, legends, shape });
-  document.querySelectorAll(".drawing").forEach((figure) => {
-    const code = figure.dataset.live;
-    if (!code) {
-      if (figure.querySelector("svg.graph")) controls(figure);
-      return;
-    }
-    const begin = () => live(figure, code).catch((error) => {
+  Object.assign(xref, { isNear, live, chainsOf });
+  document.querySelectorAll(".drawing[data-live]").forEach((figure) => {
+    const begin = () => live(figure, figure.dataset.live).catch((error) => {
       figure.querySelector(".canvas").replaceChildren(element("p", { class: "none" }, `No drawing: ${error.message}.`));
     });
-    if (xref.isNear) return void begin();
+    if (isNear) return void begin();
     const button = element("button", { type: "button" }, "Draw the call graph");
     button.addEventListener("click", begin);
     figure.querySelector(".canvas").replaceChildren(button);

@@ -11,7 +11,7 @@
   const SHOWN = 300;
 
   function browse(section) {
-    const input = element("input", { type: "search", placeholder: "part of a name, or relax.*.Fuse*", "aria-label": "Filter keys by name", autocomplete: "off", spellcheck: "false" });
+    const input = element("input", { type: "search", maxlength: "100", placeholder: "part of a name, or relax.*.Fuse*", "aria-label": "Filter keys by name", autocomplete: "off", spellcheck: "false" });
     const registry = element("select", { "aria-label": "Registry" }, element("option", { value: "" }, "every registry"));
     const boxes = STATES.map(([letter, words]) => [letter, element("input", { type: "checkbox" }), words]);
     const list = element("ul", { class: "columns broad keys" }), status = element("p", { class: "note", role: "status" });
@@ -23,7 +23,7 @@
         registry.value = section.dataset.filter;
       }
       const text = input.value.trim().toLowerCase();
-      const pattern = text.includes("*") ? new RegExp(`^${text.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&")).join(".*")}$`) : null;
+      const pattern = text.includes("*") ? new RegExp(`^${text.split(/\*+/).map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&")).join(".*")}$`) : null;
       const asked = boxes.filter(([, box]) => box.checked).map(([letter]) => letter);
       const quiet = !text && !asked.length;
       const found = quiet ? [] : keys.filter(([name, of, , state]) => (!registry.value || of === registry.value) && asked.every((letter) => state.includes(letter)) && (!text || (pattern ? pattern.test(name.toLowerCase()) : name.toLowerCase().includes(text))));

@@ -1,16 +1,17 @@
-// The search box: names with camel humps, prefixes and parts of them, keys, files.
+// What a search finds: names with camel humps, prefixes and parts of them, keys, files. The box is in searchbox.js.
 "use strict";
 
 (() => {
   const LIMIT = 60;
-  const PATIENCE = 80;  // milliseconds that the answers to the question before may stand
+  const SHOWN = 40;
+  const LONGEST = 200;  // letters of a question: no name is longer
 
   const escape = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
   // "FuTIR" -> Fu[a-z0-9]*_?TIR : each hump of the query must begin a hump of the name, in order.
   function humps(query) {
     const parts = query.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[A-Z]/g);
-    if (!parts) return null;
+    if (!parts || parts.length > 12) return null;  // nobody types more, and trying all ways to fit them takes long
     const loose = parts.map((part) => (/^[A-Z]{2,}$/.test(part) ? [...part].map(escape).join("[a-z0-9]*_?") : escape(part)));
     return new RegExp(loose.join("(?:[a-z0-9]*_?(?:[A-Z][a-z0-9]*_?)*?)"), "");
   }
@@ -54,7 +55,7 @@
       if (result) found.push({ i, name, rank: result[0], at: result[1], length: result[2], weight: weightOf(rows[i], i) });
     }
     found.sort((a, b) => a.rank - b.rank || a.name.length - b.name.length || b.weight - a.weight || (a.name < b.name ? -1 : 1));
-    return found.slice(0, LIMIT);
+    return found;
   }
 
   // A query like relax::FuseTIR or transform.FuseTIR: the last part is the name, the rest must end its scope.
@@ -86,6 +87,8 @@
     const inside = open < 0 ? "" : bare(query.slice(open + 1).replace(/\)?\s*(const)?\s*$/, ""));
     return words.length ? { words: [...new Set(words)], inside } : null;
   }
+
+  const placeOf = (path, line) => (path && line ? `${path}:${line}` : path);  // a module's line, and others', are not known
 
   const FAR = 255;
 
@@ -175,7 +178,7 @@
       const costs = words.map((word) => costOf(row, word));
       if (!costs.includes(FAR)) found.push({ i, sum: costs.reduce((all, cost) => all + cost, 0) });
     });
-    return found.sort((a, b) => a.sum - b.sum || a.i - b.i).slice(0, 12);
+    return found.sort((a, b) => a.sum - b.sum || a.i - b.i);
   }
 
   async function together({ words, inside }) {
@@ -188,22 +191,28 @@
     const results = some.map(([rank, i, nth], n) => {
       const [kind, lang, before, path, line, url, after] = rows[n][nth], name = data.names[i];
       const lit = words.map((word) => score(name, data.lower[i], word, word.toLowerCase(), humpsOf(word))).filter(Boolean).sort((a, b) => a[0] - b[0])[0];
-      return { rank, kind, lang, before, hit: { name, at: lit ? lit[1] : 0, length: lit ? lit[2] : 0 }, after: after || "", place: path && `${path}:${line}`, url };
+      return { rank, kind, lang, before, hit: { name, at: lit ? lit[1] : 0, length: lit ? lit[2] : 0 }, after: after || "", place: placeOf(path, line), url };
     });
     const low = words.map((word) => word.toLowerCase());
+    const keys = inside ? [] : whole(data.keys, low, (key, word) => Math.min(keyCost(key[0].toLowerCase(), word), key[1] === word ? 4 : FAR));
+    const files = inside ? [] : whole(data.paths, low, pathCost);
     if (!inside) {
-      for (const { i, sum } of whole(data.keys, low, (key, word) => Math.min(keyCost(key[0].toLowerCase(), word), key[1] === word ? 4 : FAR))) {
+      for (const { i, sum } of keys.slice(0, 12)) {
         results.push({ rank: sum + PARTLY + 0.5, kind: `${data.keys[i][1]} key`, lang: "", before: "", hit: { name: data.keys[i][0], at: 0, length: 0 }, place: "", url: data.keys[i][2] });
       }
-      for (const { i, sum } of whole(data.paths, low, pathCost)) {
+      for (const { i, sum } of files.slice(0, 12)) {
         const path = data.paths[i], named = low.some((word) => path.includes(word, path.lastIndexOf("/") + 1));
         results.push({ rank: sum + (named ? 0 : NAMELESS) + 0.4, kind: "file", lang: "", before: "", hit: { name: data.files[i][0], at: 0, length: 0 }, place: "", url: data.files[i][1] });
       }
     }
     results.sort((a, b) => a.rank - b.rank);
-    const shown = results.slice(0, 40), rest = found.length - some.length;
-    if (rest > 0 && shown.length) shown[shown.length - 1].more = `${rest.toLocaleString("en")} more symbols have all these words: another word narrows them down`;
-    return shown;
+    return cut(results, found.length + keys.length + files.length);
+  }
+
+  // The first of some results; how many these are, and how many there are in all.
+  function cut(results, total) {
+    const first = results.slice(0, SHOWN);
+    return Object.assign(first, { shown: first.length, total });
   }
 
   async function details(hit, data) {
@@ -228,6 +237,8 @@
     if (typeof around.scopes === "string") {
       around.scopes = around.scopes.toLowerCase().split("\n");
       around.params = around.params.split("\n").map(bare);
+      let first = 0;
+      around.first = Int32Array.from(around.counts, (count) => (first += count) - count);
       for (const part of ["file", "scope", "param"]) around[part] = Int32Array.from(around[part]);
     }
     return around;
@@ -236,10 +247,12 @@
   const PLACE = /^(\S+\.\w+):(\d+)(?::\d+)?$/;  // as pages, commands and compilers print it
   const MODULE = /^(?:\w+\.)*_\w+\./;  // Python's private modules stand for C++: `_ffi_api.FuseTIR` is called like its key
 
+  // The best results for a question, as `cut` gives them.
   async function find(query) {
+    if (query.length > LONGEST) return cut([], 0);
     const [, file, line] = PLACE.exec(query) || [];
     const places = file ? (await find(file)).filter(({ kind }) => kind === "file") : [];
-    if (places.length) return places.map((place) => ({ ...place, url: `${place.url}#L${line}`, after: `:${line}` }));
+    if (places.length) return cut(places.map((place) => ({ ...place, url: `${place.url}#L${line}`, after: `:${line}` })), places.length);
     const several = wordsOf(query);
     if (!several) {
       const shown = await answers(query, false), words = query.split(/::|\./).filter(Boolean);
@@ -249,7 +262,8 @@
     }
     const literal = await answers(query, true), found = await together(several);  // some names have spaces in them
     const seen = new Set(literal.map(({ url }) => url));
-    return [...literal, ...found.filter(({ url }) => !seen.has(url))];
+    const others = found.filter(({ url }) => !seen.has(url));
+    return cut([...literal, ...others], literal.total + found.total - (found.length - others.length));
   }
 
   // What the query names; `literal`: only symbols that spell it as it stands.
@@ -257,17 +271,31 @@
     const data = await everyName(), { name, scope } = literal ? { name: query, scope: [] } : split(query);
     const digit = (c) => parseInt(c, 36);
     const results = [];
-    const names = name ? best(data.names, name, (n) => n, (_, i) => data.lower[i], (_, i) => digit(data.weights[i]), literal) : [];
+    let names = name ? best(data.names, name, (n) => n, (_, i) => data.lower[i], (_, i) => digit(data.weights[i]), literal) : [];
+    const around = await surroundings(), fit = new Map();
+    const inScope = (row) => {
+      const at = around.scope[row];
+      if (!fit.has(at)) fit.set(at, scopeFits(around.scopes[at], scope));
+      return fit.get(at);
+    };
+    const symbolsOf = ({ i }) => {
+      if (!scope.length) return around.counts[i];
+      let count = 0;
+      for (let row = around.first[i]; row < around.first[i] + around.counts[i]; row++) count += inScope(row);
+      return count;
+    };
+    if (scope.length) names = names.filter(symbolsOf);
+    const symbols = names.reduce((sum, hit) => sum + symbolsOf(hit), 0);
     const keys = literal ? [] : best(data.keys, query, (k) => k[0], (k) => k[0].toLowerCase(), () => 0).filter((k) => scope.length || k.rank < 7);
     const slash = query.includes("/"), base = (path) => (slash ? path : path.slice(path.lastIndexOf("/") + 1));
     const files = literal ? [] : best(data.files, query, (f) => base(f[0]), (_, i) => base(data.paths[i]), () => 0).filter((f) => f.rank < 7);
-    const some = names.slice(0, scope.length ? LIMIT : 24);
+    const some = names.slice(0, 24);
     const rows = await Promise.all(some.map((hit) => details(hit, data)));
     some.forEach((hit, n) => {
       const fitting = rows[n].filter((row) => !scope.length || scopeFits(row[2], scope));
       const most = some.length > 1 ? 6 : 30;
       for (const [kind, lang, around, path, line, url, after] of fitting.slice(0, most)) {
-        results.push({ rank: hit.rank, kind, lang, before: around, hit, after: after || "", place: path && `${path}:${line}`, url });
+        results.push({ rank: hit.rank, kind, lang, before: around, hit, after: after || "", place: placeOf(path, line), url });
       }
       const more = fitting.length - most;
       if (more > 0) results[results.length - 1].more = `${more.toLocaleString("en")} more are called ${hit.name}: a class or a file beside it narrows them down`;
@@ -280,9 +308,44 @@
       results.push({ rank: hit.rank + 0.4, kind: "file", lang: "", before: "", hit, place: slash ? "" : path, url });
     }
     results.sort((a, b) => a.rank - b.rank);  // stable: each list keeps its own order
-    const shown = results.slice(0, 40);
+    const shown = cut(results, symbols + keys.length + files.length);
     if (/^\w{3,}$/.test(query)) shown.push(everywhere(query));
     return shown;
+  }
+
+  // ---- Names that are nearly what was asked for ------------------------------------------------------------------
+
+  // How many letters must be put in, left out, changed or swapped to make one word of another; above `most` it is not told.
+  function distance(a, b, most) {
+    let before = [], last = Array.from({ length: b.length + 1 }, (_, at) => at);
+    for (let i = 1; i <= a.length; i++) {
+      const row = [i];
+      for (let j = 1; j <= b.length; j++) {
+        row[j] = Math.min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] !== b[j - 1]));
+        if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) row[j] = Math.min(row[j], before[j - 2] + 1);
+      }
+      if (Math.min(...row) > most) return most + 1;
+      [before, last] = [last, row];
+    }
+    return last[b.length];
+  }
+
+  // Symbols whose names are nearly the one in a question: an array as of `find`.
+  async function near(query, count = 6) {
+    const data = await everyName(), low = split(query.slice(0, LONGEST).replace(/\(.*/, "").trim()).name.toLowerCase();
+    const most = low.length < 4 ? 1 : low.length < 9 ? 2 : 3, found = [];
+    for (let i = 0; low && i < data.lower.length; i++) {
+      const name = data.lower[i];
+      if (Math.abs(name.length - low.length) > most) continue;
+      const far = distance(low, name, most);
+      if (far <= most) found.push({ i, far, weight: parseInt(data.weights[i], 36) });
+    }
+    found.sort((a, b) => a.far - b.far || b.weight - a.weight || a.i - b.i);
+    const some = await Promise.all(found.slice(0, count).map(async ({ i }) => {
+      const [kind, lang, before, path, line, url, after] = (await details({ i }, data))[0];
+      return { rank: 0, kind, lang, before, hit: { name: data.names[i], at: 0, length: 0 }, after: after || "", place: placeOf(path, line), url };
+    }));
+    return cut(some, found.length);
   }
 
   function everywhere(word) {
@@ -290,131 +353,5 @@
     return { rank: 9, kind: "everywhere in the text, comments and strings too", lang: "", before: "", hit, place: "", url: `text.html#q=${word}` };
   }
 
-  const LANGUAGES = { cpp: "C++", python: "Python", cython: "Cython" };
-
-  function option(result, number) {
-    const { hit } = result, name = hit.name;
-    const label = xref.element("span", { class: "sym" });
-    if (result.before) label.append(xref.element("span", { class: "scope" }, result.before));
-    label.append(name.slice(0, hit.at), xref.element("b", {}, name.slice(hit.at, hit.at + hit.length)), name.slice(hit.at + hit.length));
-    if (result.after) label.append(xref.element("span", { class: "scope" }, result.after));
-    const made = xref.element("li", { role: "option", id: `hit-${number}`, "aria-selected": "false" }, label, " ",
-      xref.element("span", { class: "kind" }, result.kind), " ");
-    if (result.lang) made.append(xref.element("span", { class: `lang ${result.lang}` }, LANGUAGES[result.lang] || result.lang));
-    if (result.place) made.append(xref.element("span", { class: "place" }, result.place));
-    made.dataset.url = result.url;
-    return made;
-  }
-
-  function search(box) {
-    const input = xref.element("input", {
-      id: "q", type: "search", role: "combobox", "aria-expanded": "false", "aria-controls": "hits", "aria-autocomplete": "list",
-      "aria-label": "Search names, keys and files", placeholder: "Search names, keys, files   ( / )", autocomplete: "off", spellcheck: "false",
-      autocapitalize: "off",
-    });
-    const list = xref.element("ul", { id: "hits", role: "listbox", "aria-label": "Search results", hidden: "" });
-    const status = xref.element("span", { class: "skip", role: "status" });
-    box.setAttribute("role", "search");
-    box.append(input, list, status);
-    let active = -1, asked = 0, goWhenReady = false;
-
-    const options = () => list.querySelectorAll("[role=option]");
-
-    function choose(number) {
-      const all = options();
-      active = all.length ? (number + all.length) % all.length : -1;
-      all.forEach((item, i) => item.setAttribute("aria-selected", String(i === active)));
-      if (active < 0) return input.removeAttribute("aria-activedescendant");
-      input.setAttribute("aria-activedescendant", all[active].id);
-      all[active].scrollIntoView({ block: "nearest" });
-    }
-
-    // A list box must have options: what only says something is none.
-    function show(open) {
-      const some = options().length > 0;
-      list.hidden = !open;
-      list.setAttribute("role", some ? "listbox" : "group");
-      input.setAttribute("aria-expanded", String(open && some));
-    }
-
-    function go(item) {
-      if (item && item.dataset.url) location.href = xref.root + item.dataset.url;
-    }
-
-    // Answers to what stood there before must not be taken for answers.
-    function wait(query) {
-      list.replaceChildren(xref.element("li", { class: "empty", role: "presentation" }, `Searching ${query} …`));
-      list.setAttribute("aria-busy", "true");
-      status.textContent = "Searching";
-      choose(-1);
-      show(true);
-    }
-
-    async function update() {
-      const query = input.value.trim(), mine = ++asked;
-      if (!query) {
-        list.replaceChildren();
-        status.textContent = "";
-        choose(-1);
-        return show(false);
-      }
-      let results;
-      const slow = setTimeout(() => { if (mine === asked) wait(query); }, PATIENCE);
-      try {
-        results = await find(query);
-      } catch (error) {
-        if (mine !== asked) return;
-        list.removeAttribute("aria-busy");
-        choose(-1);
-        list.replaceChildren(xref.element("li", { class: "empty", role: "presentation" }, `Search is not available: ${error.message}.`));
-        status.textContent = "Search is not available";
-        return show(true);
-      } finally {
-        clearTimeout(slow);
-      }
-      if (mine !== asked) return;
-      list.removeAttribute("aria-busy");
-      list.replaceChildren(...results.flatMap((result, number) => {
-        const made = option(result, number);
-        return result.more ? [made, xref.element("li", { class: "empty", role: "presentation" }, result.more)] : [made];
-      }));
-      if (!results.length) list.append(xref.element("li", { class: "empty", role: "presentation" }, /\s/.test(query) ? "Nothing has all these words in its name, class, file or parameters." : "No name, key or file like that."));
-      status.textContent = `${results.length} result${results.length === 1 ? "" : "s"}`;
-      list.dataset.query = query;
-      choose(0);
-      show(true);
-      if (goWhenReady) go(options()[active]);
-      goWhenReady = false;
-    }
-
-    const warm = () => everyName().then(surroundings).catch(() => {});  // what fails is said when somebody asks
-    input.addEventListener("focus", warm, { once: true });
-    box.addEventListener("pointerenter", warm, { once: true });
-    if (!navigator.connection?.saveData) {
-      const idle = window.requestIdleCallback || ((then) => setTimeout(then, 500));
-      setTimeout(() => { if (!document.hidden) idle(() => everyName().catch(() => {})); }, 1200);
-    }
-    input.addEventListener("input", update);
-    input.addEventListener("focus", () => show(Boolean(list.firstChild)));
-    input.addEventListener("keydown", (event) => {
-      if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-        event.preventDefault();
-        choose(active + (event.key === "ArrowDown" ? 1 : -1));
-      } else if (event.key === "Enter") {
-        if (list.dataset.query === input.value.trim()) go(options()[active]);
-        else goWhenReady = true;
-      } else if (event.key === "Escape") {
-        if (list.hidden) input.blur();
-        show(false);
-      }
-    });
-    list.addEventListener("mousedown", (event) => event.preventDefault());
-    list.addEventListener("click", (event) => go(event.target.closest("[role=option]")));
-    document.addEventListener("click", (event) => { if (!box.contains(event.target)) show(false); });
-    return input;
-  }
-
-  const box = document.getElementById("search");
-  xref.find = find;
-  xref.searchBox = search(box);
+  Object.assign(xref, { find, near, everyName, surroundings, LONGEST });
 })();

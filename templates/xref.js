@@ -26,8 +26,9 @@ const xref = {
     return this.loading.get(file);
   },
 
-  use(name) {
-    return this.load(`assets/${name}.js`);
+  // Other scripts, one after the other.
+  async use(...names) {
+    for (const name of names) await this.load(`assets/${name}.js`);
   },
 
   // The content of a data file: JSON, deflated, in base64.
@@ -173,9 +174,9 @@ const xref = {
   document.querySelectorAll("table.syms").forEach(symbolLines);
   keys();
   aim();
-  xref.use("search");
+  xref.use("search", "searchbox");
   xref.use("code");
-  if (document.querySelector(".drawing")) xref.use("graph");
-  if (document.querySelector("[data-explore]")) xref.use("graph").then(() => xref.use("explore"));
+  if (document.querySelector(".drawing")) xref.use("drawing");
+  if (document.querySelector("[data-live], [data-explore]")) xref.use("callgraph", "drawing", "graph").then(() => document.querySelector("[data-explore]") && xref.use("explore"));
   if (document.querySelector("[data-run], [data-filter], [data-text], [data-compare]")) xref.use("runs");
 })();

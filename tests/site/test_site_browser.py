@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from itertools import permutations
 from pathlib import Path
 
 import pytest
 import site_case
-from browser import Open
-from playwright.sync_api import Page
+from browser import Open, opener_of
+from playwright.sync_api import Browser, Page
 from site_case import Site
 
 from xref.site import urls
@@ -120,6 +121,41 @@ def test_search_is_a_combobox_by_keyboard(open_page: Open) -> None:
     page.keyboard.press("/")
     box.fill("nothing is called like this")
     page.wait_for_selector("#hits .empty")
+
+
+def test_how_many_results_there_are(open_page: Open, whole_site: Site, chrome: Browser) -> None:
+    """ "41 results" were those that were shown, of how many nobody said."""
+    page = open_page()
+    find(page, "Inner")
+    assert page.locator("#search [role=status]").inner_text() == "1 result"
+    with opener_of(chrome, whole_site) as opened:
+        page = opened()
+        for query in ("many", "tvm::many", "many cc"):
+            page.keyboard.press("/")
+            page.locator("#q").fill(query)
+            page.wait_for_function("query => document.querySelector('#hits').dataset.query === query", arg=query)
+            status = page.locator("#search [role=status]").inner_text()
+            found = re.fullmatch(r"The first (\d\d) of 23\d results", status)
+            assert found, (query, status)
+            assert page.locator("#hits [role=option]:not(:has-text('everywhere'))").count() == int(found[1])
+            assert status in page.locator("#hits").inner_text()
+
+
+def test_a_question_that_is_too_long_is_not_asked(open_page: Open) -> None:
+    page = open_page()
+    page.keyboard.press("/")
+    page.locator("#q").fill("aB" * 2500)
+    page.wait_for_selector("#hits .empty", timeout=400)
+    assert page.locator("#hits").inner_text() == "A question has at most 200 letters; this one has 5,000."
+    page.locator("#q").fill("aB" * 100)
+    page.wait_for_selector("#hits >> text=No name", timeout=400)
+
+
+def test_names_near_the_one_that_nothing_has(open_page: Open) -> None:
+    page = open_page()
+    find(page, "FuesTIR")
+    assert "No name, key or file like that. Names near it:" in page.locator("#hits").inner_text()
+    assert "FuseTIR" in page.locator("#hits [role=option]").first.inner_text()
 
 
 def test_enter_before_the_answer_goes_when_it_comes(open_page: Open) -> None:
@@ -346,14 +382,6 @@ def test_a_wide_table_says_that_it_goes_on(open_page: Open) -> None:
     assert table.evaluate("table => getComputedStyle(table).backgroundAttachment") == "local, local, scroll, scroll"
 
 
-def test_the_buttons_of_a_drawing_stand_beside_it(open_page: Open, site: Site) -> None:
-    page = open_page(site.address(site_case.CREATOR), viewport={"width": 360, "height": 740})
-    tools, canvas = page.locator(".tools").bounding_box(), page.locator(".drawing .canvas").bounding_box()
-    assert tools is not None
-    assert canvas is not None
-    assert tools["y"] + tools["height"] <= canvas["y"]
-
-
 def test_runs_in_the_margin_can_be_switched(open_page: Open) -> None:
     page = open_page("source/python/tvm/relax/transform.py.html")
     page.wait_for_selector("span.hot")
@@ -388,74 +416,6 @@ def test_a_pass_that_only_cpp_runs_is_in_the_margin(open_page: Open, site: Site,
     page.wait_for_selector("span.hot")
     page = open_page(site.address(site_case.LAMBDA))
     assert "ran ×1" in page.locator("section.symbol", has_text="lambda: pass").first.inner_text()
-
-
-def test_a_drawing_by_keyboard_and_filter(open_page: Open, site: Site) -> None:
-    page = open_page(site.address(site_case.CREATOR))
-    page.wait_for_selector(".tools button")
-    page.locator(".canvas").focus()
-    page.keyboard.press("ArrowRight")
-    focused = "document.activeElement.textContent"
-    assert "FuseTIR" in page.evaluate(focused), "first the middle"
-    page.keyboard.press("ArrowLeft")
-    assert "relax.transform.FuseTIR" in page.evaluate(focused), "the key through which it is called"
-    page.keyboard.press("ArrowLeft")
-    assert "Python function" in page.evaluate(focused)
-    with page.expect_navigation():
-        page.keyboard.press("Enter")
-    assert page.locator("h1").text_content() != "tvm::relax::transform::FuseTIR"
-    page = open_page(site.address(site_case.CREATOR))
-    page.wait_for_selector(".legend input")
-    before = page.locator("svg.graph[role=group]").bounding_box()
-    page.get_by_role("button", name="Zoom in").click()
-    after = page.locator("svg.graph[role=group]").bounding_box()
-    assert before is not None
-    assert after is not None
-    assert after["width"] > before["width"]
-    shown = page.locator("svg[role=group] .edge.t-registry").first
-    assert shown.is_visible()
-    page.locator(".legend", has_text="through a key").locator("input").uncheck()
-    assert not shown.is_visible()
-
-
-def test_a_click_on_an_edge_leads_to_the_call(open_page: Open, site: Site) -> None:
-    page = open_page(site.address(site_case.CREATOR))
-    address = page.locator("svg[role=group] a", has=page.locator(".edge.t-registry")).first.get_attribute("href")
-    assert address is not None
-    assert address.endswith("python/tvm/relax/transform.py.html#L7")
-
-
-def test_a_drawing_made_in_the_browser_and_a_path(open_page: Open, site: Site) -> None:
-    code = site.plan.packing.code
-    page = open_page(f"graph.html#of={code[site_case.id_of(site_case.INNER)]}")
-    page.wait_for_selector(".drawing svg.graph .middle")
-    drawn = page.locator(".drawing svg.graph").first.text_content() or ""
-    assert "tvm::Inner" in drawn
-    assert "lambda: pass" in drawn
-    found = page.locator(".drawing svg.graph a").evaluate_all("all => all.map((a) => a.href.baseVal)")
-    inside = [address.rpartition(site.folder.resolve().as_uri() + "/")[2] for address in found]
-    assert any(address.startswith("f/") and "#" in address for address in inside), found
-    for address in inside:
-        assert (site.folder / address.partition("#")[0]).is_file(), address
-    page.locator("#pick-from").fill("pipeline.one")
-    page.locator("#pick-to").fill("Inner")
-    page.get_by_role("button", name="Show").click()
-    page.wait_for_selector(".chain li")
-    steps = page.locator(".chain li").all_inner_texts()
-    assert len(steps) == 5
-    assert "through a key relax.transform.FuseTIR → tvm::FuseTIR" in steps[2]
-    assert "transform.py:7" in steps[2]
-    assert "×3" in steps[2]
-
-
-def test_the_page_of_the_graph_begins_with_an_example(open_page: Open) -> None:
-    """An empty page with two boxes tells a newcomer nothing."""
-    page = open_page("graph.html")
-    page.wait_for_selector(".drawing svg.graph .middle")
-    assert "tvm.FuseTIR" in page.locator("#chain").inner_text()
-    page.locator("#examples a", has_text="to").last.click()
-    page.wait_for_selector(".chain li")
-    assert "relax.transform.FuseTIR" in page.locator(".chain").inner_text()
 
 
 def test_words_of_the_text_are_found_and_lit(open_page: Open) -> None:

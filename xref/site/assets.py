@@ -21,7 +21,8 @@ from markupsafe import Markup
 
 from xref.model import ExitCode, XrefError, duration
 
-ASSETS = ("xref.css", "xref.js", "search.js", "code.js", "graph.js", "explore.js", "runs.js")
+ASSETS = ("xref.css", "xref.js", "search.js", "searchbox.js", "code.js", "drawing.js", "callgraph.js", "graph.js",
+          "explore.js", "runs.js")  # fmt: skip
 """Files that are copied as they are; xref's own, the site ships no script or style by others."""
 
 

@@ -1,6 +1,6 @@
 """The whole call graph as data for the browser: drawings of functions that have none made at build, paths between two.
 
-Nodes are numbered in the order of the code; edges stand by caller. `templates/graph.js` reads it.
+Nodes are numbered in the order of the code; edges stand by caller. `templates/callgraph.js` reads it.
 """
 
 from __future__ import annotations

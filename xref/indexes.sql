@@ -22,6 +22,7 @@ CREATE INDEX call_step ON call(step) WHERE step <> '';
 CREATE INDEX unresolved_file ON unresolved_call(file_id);
 CREATE INDEX attribute_read_file ON attribute_read(file_id);
 CREATE INDEX dependent_file ON dependent_call(file_id);
+CREATE INDEX virtual_file ON virtual_method(file_id);
 CREATE INDEX instance_file ON instance(file_id);
 CREATE INDEX instance_callee ON instance(callee_id, bindings);
 CREATE INDEX unresolved_in ON unresolved_call(in_symbol_id);

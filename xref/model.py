@@ -268,6 +268,7 @@ class FileFacts:
     dependent: list[Dependent] = field(default_factory=list)
     instances: list[Instance] = field(default_factory=list)
     relations: list[Relation] = field(default_factory=list)
+    virtual_methods: list[Id] = field(default_factory=list)
     includes: list[Include] = field(default_factory=list)
     key_defs: list[KeyDef] = field(default_factory=list)
     key_uses: list[KeyUse] = field(default_factory=list)

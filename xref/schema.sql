@@ -53,6 +53,8 @@ CREATE TABLE instance(
     file_id INTEGER NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL, caller_id INTEGER NOT NULL,
     callee_id INTEGER NOT NULL, bindings TEXT NOT NULL, inside INTEGER NOT NULL);
 
+CREATE TABLE virtual_method(file_id INTEGER NOT NULL, symbol_id INTEGER NOT NULL);
+
 -- What the linker's value-flow analysis needs of a Python file (xref/python/flow/summary.py).
 CREATE TABLE flow(file_id INTEGER PRIMARY KEY, summary BLOB NOT NULL);
 

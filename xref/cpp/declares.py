@@ -8,8 +8,8 @@ from ctypes import POINTER, byref, c_uint, c_void_p
 
 from xref.cpp import kinds
 from xref.cpp.clang import CONTINUE, RECURSE, VISITOR, CXCursor, children, text
-from xref.cpp.holders import Holders
 from xref.cpp.names import Declaration
+from xref.cpp.qualifiers import Qualifiers
 from xref.cpp.walk import BREAK, Inputs
 from xref.model import CALL_OPERATOR, FileFacts, Id, Relation, shorten
 
@@ -24,7 +24,7 @@ _LAMBDA_TYPE = re.compile(r"(\([^()]*\)::|\w+::)*\(lambda at .*?:\d+:\d+\)")
 _AUTO = re.compile(r"\bauto\b")
 
 
-class Declares(Holders):
+class Declares(Qualifiers):
     """Handlers of declaration cursors."""
 
     def __init__(self, inputs: Inputs) -> None:
@@ -119,6 +119,8 @@ class Declares(Holders):
         if named.kind not in kinds.TYPE_LIKE:  # a typedef, or a using-declaration of the class
             kind = self.library.clang_getCanonicalType(self.library.clang_getCursorType(cursor))
             base = self.declarations.of(self.library.clang_getTypeDeclaration(kind)) or base
+            if base is None and (member := self.class_written(cursor)) is not None:
+                base = self.declarations.of(member)
         if derived is not None and base is not None and facts is not None:
             self.mention(base, facts)
             facts.relations.append(Relation(derived.id, "base", base.id))
@@ -162,6 +164,9 @@ class Declares(Holders):
         if cursor.kind not in (kinds.METHOD, kinds.DESTRUCTOR, kinds.CONVERSION):
             return
         facts = self.facts[file]
+        if not self.library.clang_CXXMethod_isVirtual(cursor):
+            return
+        facts.virtual_methods.append(declaration.id)
         overridden, count = POINTER(CXCursor)(), c_uint()
         self.library.clang_getOverriddenCursors(cursor, byref(overridden), byref(count))
         for i in range(count.value):

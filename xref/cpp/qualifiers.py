@@ -1,4 +1,4 @@
-"""The class that stands before a name in a template: `Base::run(t)`, `TB<T>::run(t)`, `this->TB<T>::run(t)`.
+"""The class that stands before a name in a template: `Base::run(t)`, `TB<T>::run(t)`, `this->TB<T>::run(t)`, or is one.
 
 clang looks such a name up in an instance alone. What it shows are the names in front of it that mean something already:
 a class template, an alias, a parameter. A name between (`TB<T>::Inner::run(t)`) is looked up here.
@@ -44,6 +44,11 @@ class Qualifiers(Holders):
         if first is None and not any(c.kind in kinds.EXPRESSIONS for c in parts):
             first = named[0]  # a macro makes the name
         return self._looked_up(first, behind[:-1]) if first is not None else None
+
+    def class_written(self, named_in: CXCursor) -> CXCursor | None:
+        """The class that the text of a base (`TB<T>::Inner`) names within one that clang knows."""
+        first, behind = self._written_path(named_in, [c for c in children(named_in) if c.kind in _NAMES])
+        return self._looked_up(first, behind).class_ if first is not None else None
 
     def _written_path(self, path: CXCursor, named: list[CXCursor]) -> tuple[CXCursor | None, list[str]]:
         """The last of the names in `A<T>::B::c` that clang knows, and those behind it; (None, []) where the text does

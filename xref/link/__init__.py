@@ -20,12 +20,14 @@ from xref.link import (
     flow,
     keys,
     overriders,
+    overrides,
     types,
 )
 from xref.link.doubts import doubts
 from xref.link.step import Derived, Step, Touched
 
 STEPS: tuple[Step, ...] = (
+    overrides.STEP,
     types.STEP,
     fields.STEP,
     attributes.STEP,

@@ -30,21 +30,23 @@ class _Method(NamedTuple):
     parent: Id
     signature: str
     path: str
-    overrides: bool = False
+    overrides: tuple[Id, ...] = ()
 
 
 class _Classes:
     """Methods by name, and what a class inherits."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
+        overridden: dict[Id, list[Id]] = defaultdict(list)
+        for source, target in db.execute("SELECT from_id, to_id FROM relations WHERE kind = 'overrides'"):
+            overridden[source].append(target)
         self.methods: dict[str, list[_Method]] = defaultdict(list)
-        for name, *row in db.execute(
-            "SELECT s.name, s.id, s.parent_id, s.signature, coalesce(f.path, ''),"
-            " EXISTS (SELECT 1 FROM relation r WHERE r.from_id = s.id AND r.kind = 'overrides') FROM symbol s"
+        for name, id_, parent, signature, path in db.execute(
+            "SELECT s.name, s.id, s.parent_id, s.signature, coalesce(f.path, '') FROM symbol s"
             " LEFT JOIN file f ON f.id = s.file_id WHERE s.name IN (SELECT name FROM dependent_call)"
             " AND s.lang = 'cpp' AND s.kind IN ('method', 'constructor') AND s.parent_id IS NOT NULL ORDER BY s.key"
         ):
-            self.methods[name].append(_Method(*row))
+            self.methods[name].append(_Method(id_, parent, signature, path, tuple(overridden.get(id_, ()))))
         self._bases: dict[Id, list[Id]] = defaultdict(list)
         for source, target in db.execute("SELECT from_id, to_id FROM relations WHERE kind = 'base'"):
             self._bases[source].append(target)
@@ -76,10 +78,13 @@ class _Classes:
             classes = self._ids.get(receiver, [])
             methods = [m for m in methods if m.parent in classes] or [_Method(c, c, "", "") for c in classes]
         else:
-            methods = [m for m in methods if not m.overrides]
             above = self.above(receiver) if receiver else set()
             own = [m for m in methods if m.parent in above]
-            methods = own if own or (receiver and receiver not in self._in_tree) else methods
+            if own or (receiver and receiver not in self._in_tree):
+                overridden = {other for m in own for other in m.overrides}
+                methods = [m for m in own if m.id not in overridden]
+            else:
+                methods = [m for m in methods if not m.overrides]
         if not path.endswith(_HEADERS):
             methods = [m for m in methods if not m.path or m.path == path or m.path.endswith(_HEADERS)]
         if argument:

@@ -21,7 +21,8 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
 
     A key that runs a virtual method (`def_method("s_tir.schedule.ScheduleSplit", &ScheduleNode::Split)`) dispatches
     from the method's own class; so do a candidate in a template and a method that is called through a pointer to it.
-    A candidate that is qualified (`Base::run(t)`: `via` is the class, with `::`) is what runs.
+    Of a candidate `via` is the receiver's class where that is known. One that is qualified (`Base::run(t)`: `via` is
+    the class, with `::`) is what runs.
     """
     db = derived.db
     overriders: dict[Id, list[Id]] = defaultdict(list)
@@ -41,13 +42,16 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
         f" WHERE {_OVERRIDDEN} AND f.lang = 'cpp' AND"
         f" ((c.evidence = 'direct' AND c.via <> '') OR (c.evidence = 'value' AND c.via LIKE '{METHOD_POINTER}%'))"
     ).fetchall()
-    calls += db.execute(
-        "SELECT c.caller_id, c.callee_id, c.file_id, c.line, c.col, o.qualname FROM call c"
-        " JOIN symbol m ON m.id = c.callee_id JOIN symbol o ON o.id = m.parent_id"
-        f" WHERE {_OVERRIDDEN} AND m.kind = 'method' AND m.lang = 'cpp'"
-        " AND (c.evidence IN ('registry', 'template') OR (c.evidence = 'value' AND c.step = 'dependents'))"
-        f" AND c.via NOT LIKE '%{QUALIFIED}'"
-    ).fetchall()
+    calls += [
+        (*site, via if via in classes and evidence == Evidence.TEMPLATE else owner)
+        for *site, evidence, via, owner in db.execute(
+            "SELECT c.caller_id, c.callee_id, c.file_id, c.line, c.col, c.evidence, c.via, o.qualname FROM call c"
+            " JOIN symbol m ON m.id = c.callee_id JOIN symbol o ON o.id = m.parent_id"
+            f" WHERE {_OVERRIDDEN} AND m.kind = 'method' AND m.lang = 'cpp'"
+            " AND (c.evidence IN ('registry', 'template') OR (c.evidence = 'value' AND c.step = 'dependents'))"
+            f" AND c.via NOT LIKE '%{QUALIFIED}'"
+        )
+    ]
     for caller, callee, file_id, line, col, written in calls:
         via = written.removeprefix(METHOD_POINTER)
         if callee not in all_overriders:

@@ -142,6 +142,8 @@ METHOD_POINTER = "->*"
 """The name of what `(object->*method)(..)` calls: a method."""
 QUALIFIED = "::"
 """Ends the class of `Base::name(..)`: such a call runs what that class has, whatever class the object is of."""
+BY_ARGUMENT = "(..)"
+"""Ends the class of a range-for's `begin` and `end` where it has no such member: functions that take it are called."""
 SAME = "*"
 """The bindings of a call within a class template: its parameters stand for themselves."""
 
@@ -150,7 +152,7 @@ class Dependent(NamedTuple):
     """A call in a template whose callee depends on the template's arguments: `x.name(..)`, `T::name(..)`.
 
     `receiver` is the qualified name of x's class where clang knows it (`this`, a template's own type), else "". It ends
-    in `::` where the call names the class (`Base::name(..)`).
+    in `::` where the call names the class (`Base::name(..)`), and in `(..)` where x is the argument of functions.
     `argument` is the class that the first argument is known to have ("" for none), `text` the call as written.
     `parameter` is the template parameter that x's type is, or T; "" for none. Of a call through what holds a function
     it is the holder (xref/cpp/holders.py). A name for readers may follow, after a blank.

@@ -16,8 +16,8 @@ from xref.cpp.bindings import POINTER
 from xref.cpp.clang import RECURSE, CXCursor, Index, children, load, text, visit
 from xref.cpp.dependent import NOT_COMPILED, DependentCalls
 from xref.cpp.makers import takes
-from xref.cpp.members import methods_named
-from xref.model import Call, Dependent, Evidence, FileFacts, Unresolved
+from xref.cpp.members import class_of, methods_named
+from xref.model import BY_ARGUMENT, Call, Dependent, Evidence, FileFacts, Unresolved
 
 INVENTED = ("__range", "__begin", "__end")
 """How clang names the variables that it makes of a range-for: nobody wrote them."""
@@ -138,7 +138,13 @@ class Loops(DependentCalls):
             return _ITERATOR
         begins, ends = (methods_named(kind, name) for name in ("begin", "end"))
         if not begins or not ends:
-            return _REASON
+            class_ = self.declarations.of(class_of(kind))
+            if class_ is None or class_.kind not in kinds.TYPE_LIKE or not class_.file:
+                return _REASON
+            for name in ("begin", "end"):
+                receiver = f"{class_.qualname}{BY_ARGUMENT}"
+                facts.dependent.append(Dependent(line, col, self.within(), name, receiver, "", written))
+            return ""
         self._candidates([*begins, *ends], facts, line, col)
         iterator = self.library.clang_getCanonicalType(self.library.clang_getCursorResultType(begins[0]))
         if iterator.kind == POINTER:

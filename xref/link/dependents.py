@@ -8,13 +8,16 @@ follow from the methods that they override (xref/link/overriders.py).
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections import defaultdict
 from typing import NamedTuple
 
+from xref.link.by_argument import Function, FunctionsOf
 from xref.link.instances import derive_instances
+from xref.link.signatures import first_class
 from xref.link.step import Derived, Step, Touched
-from xref.model import CALL_OPERATOR, CONSTRUCTION, DESTRUCTION, METHOD_POINTER, QUALIFIED, Evidence, Id
+from xref.model import BY_ARGUMENT, CALL_OPERATOR, CONSTRUCTION, DESTRUCTION, METHOD_POINTER, QUALIFIED, Evidence, Id
 
 MAX_CANDIDATES = 600
 """More candidates than this make no edges: a row in `unresolved` says so. TVM has 508 classes with a
@@ -22,6 +25,9 @@ MAX_CANDIDATES = 600
 REASON = "dependent on a template parameter"
 _THROUGH = (CALL_OPERATOR, METHOD_POINTER, CONSTRUCTION, DESTRUCTION)
 """Of a parameter or holder: what has no methods of a name to fall back on."""
+_OF_ITERATORS = ("operator!=", "operator++", "operator*")
+_ITERATOR = "dependent on a template parameter: the iterator of a range-for"
+_NAME_OF_TYPE = re.compile(r"(?:const )?(?:\w+::)*(\w+)(?:<.*>)?(?:::(\w+))?[& ]*")
 _HEADERS = (".h", ".hpp", ".hh", ".cuh", ".inc")
 
 
@@ -43,10 +49,12 @@ class _Classes:
         self.methods: dict[str, list[_Method]] = defaultdict(list)
         for name, id_, parent, signature, path in db.execute(
             "SELECT s.name, s.id, s.parent_id, s.signature, coalesce(f.path, '') FROM symbol s"
-            " LEFT JOIN file f ON f.id = s.file_id WHERE s.name IN (SELECT name FROM dependent_call)"
-            " AND s.lang = 'cpp' AND s.kind IN ('method', 'constructor') AND s.parent_id IS NOT NULL ORDER BY s.key"
+            " LEFT JOIN file f ON f.id = s.file_id WHERE s.lang = 'cpp' AND s.kind IN ('method', 'constructor')"
+            f" AND (s.name IN (SELECT name FROM dependent_call) OR s.name IN {_OF_ITERATORS})"
+            " AND s.parent_id IS NOT NULL ORDER BY s.key"
         ):
             self.methods[name].append(_Method(id_, parent, signature, path, tuple(overridden.get(id_, ()))))
+        self._functions = FunctionsOf(db)
         self._bases: dict[Id, list[Id]] = defaultdict(list)
         for source, target in db.execute("SELECT from_id, to_id FROM relations WHERE kind = 'base'"):
             self._bases[source].append(target)
@@ -106,16 +114,32 @@ class _Classes:
                 seen.update(level)
         return list(found)
 
+    def taking(self, qualname: str, name: str) -> list[Function]:
+        """The functions that a range-for over an object of the class runs, which has no member of that name."""
+        found = (
+            function for class_ in self._ids.get(qualname, ()) for function in self._functions.called(name, class_)
+        )
+        return list(dict.fromkeys(found))
+
+    def of_iterator(self, result: str, qualname: str) -> list[_Method] | None:
+        """What a range-for over an object of the class runs of the iterator that a function returns: nothing of a
+        pointer; None where the index does not tell."""
+        if result.endswith("*"):
+            return []
+        named = _NAME_OF_TYPE.fullmatch(result)
+        name = "::".join(filter(None, named.groups())) if named else ""
+        around = qualname
+        while around and name:
+            around = around.rpartition("::")[0]
+            if (iterator := f"{around}::{name}".removeprefix("::")) in self._in_tree:
+                found = [self._inherited(self.methods[operator], iterator) for operator in _OF_ITERATORS]
+                return [m for methods in found for m in methods if "(int)" not in m.signature] if all(found) else None
+        return None
+
     def _may_take(self, signature: str, word: str) -> bool:
         """Whether the first parameter is of the class `word`, or of a type that only an instantiation knows."""
-        first = _first(signature)
+        first = first_class(signature)
         return first == word or (first in self._template_parameters)
-
-
-def _first(signature: str) -> str:
-    """The last name in the first parameter of the signature: its class."""
-    first = signature.partition("(")[2].split(",", 1)[0].rstrip(") *&")
-    return (first.replace("::", " ").split() or [""])[-1]
 
 
 def _derive(derived: Derived, _touched: Touched | None) -> None:
@@ -134,6 +158,9 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
                 what = "field" if holder.startswith("@") else "parameter"
                 derived.unresolved([(file_id, line, col, within, text, f"through the {what} {label or holder}")])
             continue
+        if receiver.endswith(BY_ARGUMENT):
+            _range(derived, classes, receiver.removesuffix(BY_ARGUMENT), (file_id, line, col), within, name, text)
+            continue
         methods = classes.candidates(name, receiver, argument, path)
         if not methods or within is None or len(methods) > MAX_CANDIDATES:
             reason = f"{REASON}: {len(methods)} methods named {name}" if methods else REASON
@@ -141,6 +168,26 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
             continue
         via = receiver or name
         derived.calls((within, m.id, Evidence.TEMPLATE, file_id, line, col, via) for m in methods)
+
+
+def _range(
+    derived: Derived, classes: _Classes, class_: str, place: tuple[int, int, int], within: Id | None, name: str,
+    text: str,
+) -> None:  # fmt: skip
+    """What a range-for runs over an object of the class, which has no begin() or end()."""
+    functions = classes.taking(class_, name)
+    if within is None or not functions:
+        if name == "end" and not classes.taking(class_, "begin"):  # said of begin
+            return
+        derived.unresolved([(*place, within, text, f"{REASON}: {name}() of a range-for")])
+        return
+    found = [function.id for function in functions]
+    for function in functions if name == "begin" else ():
+        methods = classes.of_iterator(function.result, class_)
+        if methods is None:
+            derived.unresolved([(*place, within, text, _ITERATOR)])
+        found += [method.id for method in methods or ()]
+    derived.calls((within, id_, Evidence.TEMPLATE, *place, class_) for id_ in dict.fromkeys(found))
 
 
 STEP = Step("dependents", _derive, compared=True)

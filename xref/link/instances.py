@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from xref.link.by_argument import RANGE, FunctionsOf
 from xref.link.constructions import copies
 from xref.link.step import CallRow, Derived
 from xref.model import CALL_OPERATOR, CONSTRUCTION, DESTRUCTION, METHOD_POINTER, SAME, Evidence, Id
@@ -124,6 +125,7 @@ class _Methods:
     """Methods of classes by name and what member types are, inherited ones included."""
 
     def __init__(self, db: sqlite3.Connection, names: Iterable[str]) -> None:
+        self._functions = FunctionsOf(db)
         self._own: dict[tuple[Id, str], list[Id]] = defaultdict(list)
         marks = ",".join("?" * len(wanted := sorted(set(names))))
         for id_, parent, name in db.execute(
@@ -169,7 +171,7 @@ class _Methods:
 
     def named(self, class_: Id, name: str) -> list[Id]:
         """The class's methods of that name; when it has none, the nearest base's. Of constructors, those that copy
-        nothing; the class itself stands for one that the compiler makes."""
+        nothing; the class itself stands for one that the compiler makes. Functions where a loop over it runs these."""
         level, seen = [class_], {class_}
         while level:
             found = [method for at in level for method in self._own.get((at, name), ())]
@@ -177,7 +179,7 @@ class _Methods:
                 return found or [class_]
             level = [base for at in level for base in self._bases.get(at, ()) if base not in seen]
             seen.update(level)
-        return []
+        return [function.id for function in self._functions.called(name, class_)] if name in RANGE else []
 
 
 def derive_instances(derived: Derived) -> set[tuple[int, int, int, Id]]:

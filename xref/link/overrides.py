@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from xref.closure import closure
+from xref.link.signatures import parameters
 from xref.link.step import Derived, Step, Touched
 from xref.model import Id
 
 _METHODS = "('method', 'destructor', 'conversion')"
-_SCOPE = re.compile(r"(?:\w+(?:<[^<>]*>)?|\(anonymous(?: namespace)?\))::|\b(?:class|struct|enum|typename)\b")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _PACK = "..."
 
@@ -81,8 +81,9 @@ class _Templates:
             classes,
         ):
             if id_ not in self._parameters:  # a template is not virtual
-                parameters, is_const = _parameters(name, signature)
-                self.methods[parent].append(_Method(id_, name if name[0] != "~" else "~", parameters, is_const))
+                called = name if name[0] != "~" else "~"
+                is_const = signature.endswith(" const")
+                self.methods[parent].append(_Method(id_, called, parameters(name, signature), is_const))
         for parent, name in db.execute(
             "SELECT parent_id, name FROM symbol WHERE kind = 'typedef' AND lang = 'cpp'"
             " AND parent_id IN (SELECT value FROM json_each(?))",
@@ -134,9 +135,9 @@ class _Templates:
     def _may_be_same(self, class_: Id, method: _Method, base: Id, other: _Method) -> bool:
         mine, theirs = list(method.parameters), list(other.parameters)
         has_pack = False
-        for parameters in (mine, theirs):
-            if parameters and parameters[-1].endswith(_PACK):
-                parameters.pop()
+        for types in (mine, theirs):
+            if types and types[-1].endswith(_PACK):
+                types.pop()
                 has_pack = True
         if len(mine) != len(theirs) and not has_pack:
             return False
@@ -148,22 +149,6 @@ class _Templates:
 
 def _names_any(written: str, words: frozenset[str]) -> bool:
     return any(word in words for word in _WORD.findall(written))
-
-
-def _parameters(name: str, signature: str) -> tuple[tuple[str, ...], bool]:
-    """The types of a method's parameters, without the scopes that they are written with, and whether it is const."""
-    start = signature.find(f"{name}(") + len(name) + 1
-    depth, found, at = 1, [""], start
-    while at < len(signature) and depth:
-        character = signature[at]
-        depth += (character in "(<[{") - (character in ")>]}")
-        if character == "," and depth == 1:
-            found.append("")
-        elif depth:
-            found[-1] += character
-        at += 1
-    types = tuple(" ".join(_SCOPE.sub("", one).split()) for one in found)
-    return types if types != ("",) else (), signature.endswith(" const")
 
 
 def _derive(derived: Derived, _touched: Touched | None) -> None:

@@ -97,6 +97,47 @@ int Unknown(const R& range) {
   return 0;
 }
 int Instance(const Map& map) { return Unknown(map); }
+
+// begin and end that are functions, found by the argument: in its namespace, or in that of its base
+template <typename T>
+struct Pool {
+  T* data;
+};
+template <typename T>
+T* begin(const Pool<T>& pool);
+template <typename T>
+T* end(const Pool<T>& pool);
+template <typename T>
+struct Tree : Pool<T> {};
+template <typename T>
+struct Chain {};
+template <typename T>
+struct Step {
+  T operator*() const;
+  Step& operator++();
+  Step operator++(int);
+  bool operator!=(const Step& other) const;
+};
+template <typename T>
+Step<T> begin(const Chain<T>& chain);
+template <typename T>
+Step<T> end(const Chain<T>& chain);
+template <typename T>
+auto begin(const Vector<T>& chain, int from);
+template <typename T>
+struct Nothing {};
+template <typename T>
+void ByArgument(const Pool<T>& pool, const Tree<T>& tree, const Chain<T>& chain, const Nothing<T>& nothing) {
+  for (const T& value : pool) {
+  }
+  for (const T& value : tree) {
+  }
+  for (const T& value : chain) {
+  }
+  for (const T& value : nothing) {
+  }
+}
+int InstanceByArgument(const Pool<int>& pool) { return Unknown(pool); }
 template <typename T>
 int OfArray() {
   T values[2];

@@ -1,9 +1,9 @@
 """Leads a call in a template, whose callee depends on the template's arguments, to the methods that it may be.
 
 Candidates are the methods of that name, or the constructors: those of the receiver's class and its bases where clang
-knows the class, else those of all classes. A template in a .cc file is instantiated in that file alone, with classes of
-headers or of its own. Where candidates take the class that the first argument has, the others do not count. Overriders
-follow from the methods that they override (xref/link/overriders.py).
+knows the class, else those of all classes, of the tree first. A template in a .cc file is instantiated in that file
+alone, with classes of headers or of its own. Where candidates take the class that the first argument has, the others
+do not count. Overriders follow from the methods that they override (xref/link/overriders.py).
 """
 
 from __future__ import annotations
@@ -93,6 +93,7 @@ class _Classes:
                 methods = [m for m in own if m.id not in overridden]
             else:
                 methods = [m for m in methods if not m.overrides]
+                methods = [m for m in methods if m.path] or methods
         if not path.endswith(_HEADERS):
             methods = [m for m in methods if not m.path or m.path == path or m.path.endswith(_HEADERS)]
         if argument:

@@ -3,7 +3,9 @@
 A record is what bench/record_python_edges.py writes. Judged are the distinct edges both ends of which the indexed tree
 has; that is decided by `ast`, from the tree's files, and never by the index. Each edge that the index lacks is printed
 with its cause, and counted by cause. Calls that compiled code made are seen as made by the Python function below it on
-the stack: `through the binding` counts those that the index has as a path through Cython's functions.
+the stack: `through the binding` counts those that the index has as a path through Cython's functions, `through C++`
+those that it has as a path through functions of Cython and C++. Such a path says that the index leads from the one to
+the other, as somebody who follows calls goes; what C++ runs through a pointer is wide, so these are counted apart.
 """
 
 from __future__ import annotations
@@ -26,10 +28,11 @@ from xref.store import open_index, read_meta
 
 ROOTS = ("python", "3rdparty/tvm-ffi/python", "ffi/python", "")
 """Folders of a tree that packages lie in."""
-_BETWEEN = 6
-"""Functions of Cython that may stand between two of Python."""
 _CONSTRUCTORS = ("__init__", "__new__", "__post_init__")
 BINDING = "through the binding"
+COMPILED = "through C++"
+_APART = (COMPILED, BINDING)
+"""What is found as a path alone."""
 
 
 class End(NamedTuple):
@@ -152,14 +155,17 @@ class Index:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         self._callees: dict[Id, dict[Id, str]] = {}
+        self._reached: dict[tuple[Id, str], set[Id]] = {}
 
     @cached_property
     def _modules(self) -> dict[str, str]:
         return dict(self._db.execute("SELECT path, qualname FROM symbols WHERE kind = 'module' AND lang = 'python'"))
 
     @cached_property
-    def _compiled(self) -> set[Id]:
-        return {row[0] for row in self._db.execute("SELECT id FROM symbols WHERE lang = 'cython'")}
+    def _compiled(self) -> dict[str, set[Id]]:
+        """What is not Python: by what a path through it counts as, the narrower first."""
+        rows = self._db.execute("SELECT id, lang FROM symbols WHERE lang <> 'python'").fetchall()
+        return {BINDING: {id_ for id_, lang in rows if lang == "cython"}, COMPILED: {id_ for id_, _ in rows}}
 
     def symbols(self, end: End) -> list[Id]:
         """The symbols that an end may be; several where one name has several definitions and no line tells."""
@@ -184,7 +190,8 @@ class Index:
         known = [self._of(one)[callee] for one in callers for callee in callees & self._of(one).keys()]
         if known:
             return min(known, key=lambda word: STRENGTH.get(word, 99))
-        return BINDING if self._through_binding(callers, callees) else ""
+        starts = {one for caller in callers for one in self._sure(caller)}
+        return next((word for word in self._compiled if self._leads(starts, callees, word)), "")
 
     def _of(self, caller: Id) -> dict[Id, str]:
         if caller not in self._callees:
@@ -196,16 +203,20 @@ class Index:
                     known[callee] = evidence
         return self._callees[caller]
 
-    def _through_binding(self, callers: Iterable[Id], callees: set[Id]) -> bool:
-        at = {one for caller in callers for one in self._sure(caller)} & self._compiled
-        seen = set(at)
-        for _ in range(_BETWEEN):
-            reached = {one for number in at for one in self._sure(number)}
-            if reached & callees:
-                return True
-            at = (reached & self._compiled) - seen
-            seen |= at
-        return False
+    def _leads(self, starts: set[Id], callees: set[Id], word: str) -> bool:
+        """Whether a path of compiled functions leads from one of `starts` to one of `callees`."""
+        return any(not callees.isdisjoint(self._reach(one, word)) for one in starts & self._compiled[word])
+
+    def _reach(self, start: Id, word: str) -> set[Id]:
+        """All that a compiled function calls, itself or through others."""
+        if (start, word) not in self._reached:
+            seen, pending = {start}, [start]
+            while pending:
+                new = self._sure(pending.pop()) - seen
+                seen |= new
+                pending += new & self._compiled[word]
+            self._reached[start, word] = seen
+        return self._reached[start, word]
 
     def _sure(self, caller: Id) -> set[Id]:
         return {callee for callee, evidence in self._of(caller).items() if evidence != Evidence.NAME}
@@ -255,8 +266,10 @@ def report(result: Result, index: Index, limit: int) -> Iterator[str]:
     evidence = Counter(one for one in result.found.values() if one)
     yield "  " + ", ".join(f"{word} {number:,}" for word, number in evidence.most_common())
     guess = str(Evidence.NAME)
-    yield f"  {100 * result.share(guess, BINDING):.1f} % without guesses, {100 * result.share(BINDING):.1f} % with them"
-    yield f"  {100 * result.share(guess):.1f} % and {100 * result.share():.1f} % with paths through the binding"
+    for shown, without in (("", _APART), (f" {BINDING}", (COMPILED,)), (f" {BINDING} and {COMPILED}", ())):
+        paths = f", with paths{shown}" if shown else ""
+        sure, all_found = 100 * result.share(guess, *without), 100 * result.share(*without)
+        yield f"  {sure:.1f} % without guesses, {all_found:.1f} % with them{paths}"
     for title, wanted in (("missing", ""), ("only guessed", guess)):
         causes: dict[str, list[Edge]] = defaultdict(list)
         for edge, known in result.found.items():

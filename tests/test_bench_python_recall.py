@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from xref.index import IndexOptions, run_index
-from xref.model import XrefError
+from xref.model import XrefError, symbol_id
 from xref.store import open_index
 
 BENCH = Path(__file__).parents[1] / "bench"
@@ -101,6 +103,31 @@ def test_what_exists_is_decided_by_the_tree_and_what_is_found_by_the_index(
     assert lines[0].startswith("5 distinct edges between functions of the tree (1 more")
     assert any(line.endswith("python/tvm/m.py:guess -> python/tvm/m.py:Thing.run") for line in lines)
     assert result.share() == 0.8
+
+
+def test_a_path_through_compiled_code_is_told_apart(recall: ModuleType, record: Path, tmp_path: Path) -> None:
+    """`guess` runs a method through Cython, or through Cython and C++: no caller of the method by itself."""
+    run_index(IndexOptions(path=tmp_path / "tree", db=tmp_path / "xref.db", jobs=1))
+    edge = recall.Edge(recall.End("python/tvm/m.py", "guess", 0), recall.End("python/tvm/m.py", "Thing.run", 0))
+    for through, word in ((["cython", "cython"], recall.BINDING), (["cython", "cpp"], recall.COMPILED)):
+        with closing(sqlite3.connect(tmp_path / "xref.db")) as db:
+            ids = dict(db.execute("SELECT name, id FROM symbol WHERE name IN ('guess', 'run')"))
+            chain = [ids["guess"], *(symbol_id(f"{lang} {at}") for at, lang in enumerate(through)), ids["run"]]
+            for id_, lang in zip(chain[1:], through, strict=False):
+                db.execute(
+                    "INSERT OR IGNORE INTO symbol SELECT ?, ?, ?, 'function', 'f', 'f', file_id, line, col, end_line,"
+                    " '', '', NULL, 1, '', '' FROM symbol WHERE id = ?",
+                    (id_, str(id_), lang, ids["run"]),
+                )
+            db.execute("DELETE FROM call WHERE caller_id IN (SELECT id FROM symbol WHERE lang <> 'python')")
+            db.executemany(
+                "INSERT INTO call(caller_id, callee_id, evidence, file_id, line, col, via, step)"
+                " SELECT ?, ?, 'direct', file_id, 1, 1, '', '' FROM symbol WHERE id = ?",
+                [(a, b, ids["run"]) for a, b in pairwise(chain)],
+            )
+            db.commit()
+        with closing(open_index(tmp_path / "xref.db")) as index:
+            assert recall.Index(index).evidence(edge) == word
 
 
 def test_a_file_that_is_no_record_is_told(recall: ModuleType, tmp_path: Path) -> None:

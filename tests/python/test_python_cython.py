@@ -158,3 +158,35 @@ def test_what_an_imported_module_holds_is_a_function_as_python_knows_it(tmp_path
         ("py:json:dumps", "function", "json.dumps"),
         ("py:os:path.join", "function", "os.path.join"),
     }
+
+
+def test_a_local_variable_is_of_the_class_of_all_that_it_is_given(tmp_path: Path) -> None:
+    """As CHECK_CALL of tvm-ffi raises what `move_from_last_error` found: else nothing leads to `py_error`."""
+    (tmp_path / "m.pyx").write_text(
+        "cdef class Error:\n"
+        "    def py_error(self): return 1\n"
+        "cdef inline Error last():\n"
+        "    made = Error.__new__(Error)\n"
+        "    made.py_error()\n"
+        "    return made\n"
+        "cdef Error* address(): return NULL\n"
+        "def raising():\n"
+        "    error = last()\n"
+        "    raise error.py_error()\n"
+        "def unknown(flag, last_one):\n"
+        "    error = last()\n"
+        "    if flag: error = last_one\n"
+        "    error.py_error()\n"
+        "    for other in flag: other.py_error()\n"
+        "    other = last()\n"
+        "    a, b = last(), last()\n"
+        "    a.py_error()\n"
+        "    pointer = address()\n"
+        "    pointer.py_error()\n"
+    )
+    facts = {"m.pyx": read(tmp_path, "m.pyx")["m.pyx"]}
+    assert [line for line in describe(facts, "calls") if "py_error" in line] == [
+        "m.pyx:5:10 m.last -> m.Error.py_error direct",
+        "m.pyx:10:17 m.raising -> m.Error.py_error direct",
+    ]
+    assert len([line for line in describe(facts, "unresolved") if "py_error" in line]) == 4

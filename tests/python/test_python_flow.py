@@ -9,6 +9,7 @@ import os
 import sqlite3
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,12 +17,13 @@ from python_case import CASES, copy_case, index
 
 from xref.link import link
 from xref.link.step import Touched
-from xref.model import FileFacts
+from xref.model import FileFacts, Lang, Status
 from xref.python import extract_cython
 from xref.python.flow.classes import MAX_BASES
 from xref.python.flow.graph import FUNCTION, MAX_LARGE, MAX_OBJECTS, USUAL_OBJECTS, Graph
 from xref.python.flow.summary import Summary, dump_summary, load_summary
 from xref.store import IndexBuilder, open_index
+from xref.update import IndexUpdater
 
 CASE = CASES / "flow"
 NAMES = sorted(path.stem for path in (CASE / "python" / "flow").glob("*.py") if path.stem != "__init__")
@@ -169,6 +171,16 @@ def test_a_function_that_python_puts_into_a_cython_module_is_what_cython_calls(t
     found = derived_calls(db, "python/pkg/core.pyx")
     db.close()
     assert [line for line in found if "-> pkg.error.hook" in line] == ["4:12 pkg.core.convert -> pkg.error.hook value"]
+    with IndexUpdater(tmp_path / "xref.db") as updater:  # a comment behind the last line
+        updater.add_file("python/pkg/core.pyx", Lang.CYTHON, "", 1, 1)
+        updater.add_facts(facts["python/pkg/core.pyx"])
+        updater.set_status("python/pkg/core.pyx", Status.OK, "", 5)
+        updater.flush_symbols()
+        with updater.writing() as connection:
+            link(connection, Touched(frozenset(updater.touched)))
+        updater.publish()
+    with closing(open_index(tmp_path / "xref.db")) as db:
+        assert derived_calls(db, "python/pkg/core.pyx") == found
 
 
 def test_only_so_many_places_hold_all_functions_of_a_large_tree() -> None:

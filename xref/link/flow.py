@@ -59,15 +59,17 @@ _INPUT_ROWS = (
 
 def _derive(derived: Derived, touched: Touched | None) -> None:
     """After an edit of C++ that changes nothing which Python sees, the answers of before still hold; after one of
-    Python, where `keep_answers` says so.
+    Python, where `keep_answers` says so. What was derived of a Cython file has gone with its other facts.
     """
     db = derived.db
     inputs = _inputs(db)
     if touched is not None:
         before = db.execute("SELECT value FROM meta WHERE key = ?", (_INPUTS,)).fetchone()
-        marks = db.execute("SELECT id FROM file WHERE lang = 'python'")
-        is_python = bool(touched.files.intersection(id_ for (id_,) in marks))
-        if before is not None and before[0] == inputs and (not is_python or keep_answers(derived, touched)):
+        read = {
+            lang for id_, lang in db.execute("SELECT id, lang FROM file WHERE lang <> 'cpp'") if id_ in touched.files
+        }
+        is_kept = before is not None and before[0] == inputs and Lang.CYTHON not in read
+        if is_kept and (Lang.PYTHON not in read or keep_answers(derived, touched)):
             return
         derived.clear()
     _Answers(derived).write()

@@ -20,7 +20,8 @@ _SIGNATURE_ROWS = 12
 class CythonModule:
     """The namespace that a module's files share. `kinds`: suffix -> kind. `bases`: class -> names of its bases.
     `imports`: name -> (module, attribute or ""). `scopes`: id() of a def or class node -> (suffix, kind). `externs`: C
-    function -> the header that its `cdef extern` block names.
+    function -> the header that its `cdef extern` block names. `returns`: function -> the class that it is declared to
+    return, as a name of the module.
     """
 
     name: str
@@ -29,6 +30,7 @@ class CythonModule:
     imports: dict[str, tuple[str, str]] = field(default_factory=dict)
     scopes: dict[int, tuple[str, str]] = field(default_factory=dict)
     externs: dict[str, str] = field(default_factory=dict)
+    returns: dict[str, str] = field(default_factory=dict)
     _counts: dict[str, int] = field(default_factory=dict)
 
     def member(self, owner: str, name: str, depth: int = 0) -> str | None:
@@ -106,6 +108,8 @@ class _Declarer:
             what = "function"
         full = self._module.number(f"{suffix}.{name}" if suffix else name)
         self._module.scopes[id(node)] = (full, what)
+        if kind == "CFuncDefNode" and kind_of(node.declarator) == "CFuncDeclaratorNode":  # the result is no pointer
+            self._module.returns[full] = str(getattr(node.base_type, "name", "") or "")
         if what == "class":
             self._module.bases[full] = [b.name for b in getattr(node.bases, "args", ()) if hasattr(b, "name")]
         if kind == "CClassDefNode" and node.body is None:  # a forward declaration

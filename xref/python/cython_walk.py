@@ -10,6 +10,7 @@ from typing import Any
 
 from xref.model import Call, Evidence, FileFacts, KeyUse, Ref, Relation, Role, Symbol, Unresolved, shorten, symbol_id
 from xref.python.cython_declare import CythonModule, arguments, children, kind_of
+from xref.python.cython_locals import argument_name, local_names
 from xref.python.cython_parse import Parsed
 from xref.python.declarations import member_key
 from xref.registry.python_c_functions import c_function_use
@@ -77,12 +78,12 @@ class _Walker:
         inner, _ = self._module.scopes[id(node)]
         for decorator in node.decorators or ():
             self.visit(decorator, suffix, variables, hidden)
-        local, names = _locals(node, kind, self._module)
+        local, names = local_names(node, kind, self._module)
         owner = suffix if self._module.kinds.get(suffix) == "class" else ""
         args = arguments(node, kind)
         static = any(getattr(d.decorator, "name", "") == "staticmethod" for d in node.decorators or ())
         if owner and args and not static:
-            local[_argument_name(args[0])] = owner
+            local[argument_name(args[0])] = owner
         if node.body is not None:
             self.visit(node.body, inner, {**variables, **local}, (hidden - local.keys()) | (names - local.keys()))
 
@@ -204,47 +205,3 @@ class _Walker:
 
 
 _UNTYPED = "the receiver's type is unknown"
-
-
-def _argument_name(node: Any) -> str:
-    declarator = node.declarator
-    while declarator is not None and kind_of(declarator) != "CNameDeclaratorNode":
-        declarator = getattr(declarator, "base", None)
-    name = str(declarator.name) if declarator is not None else ""
-    return name or str(getattr(node.base_type, "name", "") or "")  # `self` without a type parses as a type
-
-
-def _locals(node: Any, kind: str, module: CythonModule) -> tuple[dict[str, str], frozenset[str]]:
-    """Names whose class is declared (`cdef C x`, a parameter `C x`), and all names that the function binds."""
-    typed: dict[str, str] = {}
-    names: set[str] = set()
-    for argument in arguments(node, kind):
-        name = _argument_name(argument)
-        names.add(name)
-        declared = getattr(argument.base_type, "name", "")
-        if module.kinds.get(declared) == "class" and declared != name:
-            typed[name] = declared
-    for star in (getattr(node, "star_arg", None), getattr(node, "starstar_arg", None)):
-        if star is not None:
-            names.add(str(star.name))
-    stack = [node.body] if node.body is not None else []
-    outer: set[str] = set()
-    while stack:
-        current = stack.pop()
-        what = kind_of(current)
-        if what == "GlobalNode":
-            outer.update(map(str, current.names))
-        if what in ("DefNode", "CFuncDefNode", "PyClassDefNode"):
-            continue
-        if what == "CVarDefNode":
-            declared = getattr(current.base_type, "name", "")
-            for declarator in current.declarators:
-                name = str(getattr(declarator, "name", "") or getattr(getattr(declarator, "base", None), "name", ""))
-                names.add(name)
-                if module.kinds.get(declared) == "class" and kind_of(declarator) == "CNameDeclaratorNode":
-                    typed[name] = declared
-        target = getattr(current, "lhs", None) if what.endswith("AssignmentNode") else getattr(current, "target", None)
-        if target is not None and kind_of(target) == "NameNode":
-            names.add(str(target.name))
-        stack += children(current)
-    return typed, frozenset(names - outer)

@@ -185,6 +185,38 @@ class Instance(NamedTuple):
     inside: bool
 
 
+class PartUse(StrEnum):
+    """What a constructor does with a part of its object: a field, a base class, or an anonymous struct or union."""
+
+    RUNS = "runs"
+    """Makes it by its initialiser or default constructor, unless the constructor sets it itself."""
+    COPIES = "copies"
+    MOVES = "moves"
+    """Makes it so where the compiler copies or moves the whole object."""
+    SETS = "sets"
+    """The constructor has an initialiser of its own for it."""
+    HOLDS = "holds"
+    """The part is anonymous: its own parts are as good as parts of the whole."""
+    INHERITS = "inherits"
+    """Makes it by a constructor of that base (`using Base::Base`)."""
+    DEFAULTED = "defaulted"
+    """`= default`: the constructor (owner and part) does what the compiler's own would."""
+
+
+class Part(NamedTuple):
+    """What making an object of class `owner` (of SETS and DEFAULTED: by constructor `owner`) runs for its `part`.
+
+    `callee` is called at line:col, for RUNS, COPIES and MOVES; else it is 0.
+    """
+
+    owner: Id
+    use: PartUse
+    part: Id
+    callee: Id = 0
+    line: int = 0
+    col: int = 0
+
+
 class Relation(NamedTuple):
     """`source` stands in `kind` to `target`: base | overrides | specializes | alias | counterpart."""
 
@@ -269,6 +301,7 @@ class FileFacts:
     unresolved: list[Unresolved] = field(default_factory=list)
     dependent: list[Dependent] = field(default_factory=list)
     instances: list[Instance] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
     relations: list[Relation] = field(default_factory=list)
     virtual_methods: list[Id] = field(default_factory=list)
     includes: list[Include] = field(default_factory=list)

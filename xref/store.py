@@ -23,7 +23,7 @@ from xref.model import ExitCode, FileFacts, Id, Lang, Status, UseStatus, XrefErr
 SCHEMA_VERSION = 2
 """PRAGMA user_version of an index. Raised whenever a public view changes; there is no migration: index again."""
 
-FORMAT = "6"
+FORMAT = "7"
 """The form of the inner tables, which are no contract: an index of another form answers questions still, but is made
 again as a whole instead of being brought up to date."""
 
@@ -203,6 +203,7 @@ class IndexBuilder:
             db.executemany(
                 "INSERT INTO dependent_call VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", ((owner, *d) for d in facts.dependent)
             )
+            db.executemany("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?, ?)", ((owner, *p) for p in facts.parts))
             db.executemany("INSERT INTO instance VALUES (?, ?, ?, ?, ?, ?, ?)", ((owner, *i) for i in facts.instances))
             db.executemany("INSERT INTO virtual_method VALUES (?, ?)", ((owner, id_) for id_ in facts.virtual_methods))
             db.executemany(

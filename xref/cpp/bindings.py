@@ -14,7 +14,6 @@ from xref.cpp.clang import CXCursor, CXType, children, file_location, text, unwr
 from xref.cpp.names import CLOSURE_PREFIX, Declaration
 from xref.cpp.walk import Inputs, Walk
 
-_PARAMETERS = (kinds.TEMPLATE_TYPE_PARAMETER, kinds.TEMPLATE_VALUE_PARAMETER, kinds.TEMPLATE_TEMPLATE_PARAMETER)
 _WRAPPER = r"(?:typename )?(?:std::)?(?:decay|remove_reference|remove_cv|remove_const|remove_cvref)(?:_t)?<"
 _PARAMETER = re.compile(
     rf"(?:const |volatile |typename )*(?:{_WRAPPER})*(?:const )?(?:typename )?([A-Za-z_]\w*(?:::[A-Za-z_]\w*)?)"
@@ -176,7 +175,9 @@ class Bindings(Walk):
         known = self._parameter_names.get(template.decl)
         if known is None:
             known = self._parameter_names[template.decl] = [
-                text(self.library.clang_getCursorSpelling(c)) for c in children(template) if c.kind in _PARAMETERS
+                text(self.library.clang_getCursorSpelling(c))
+                for c in children(template)
+                if c.kind in kinds.TEMPLATE_PARAMETERS
             ]
         return known
 

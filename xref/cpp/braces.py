@@ -6,15 +6,12 @@ constructor of Agg, for an aggregate has none: the function that has the list ca
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from xref.cpp import kinds
 from xref.cpp.calls import Calls
 from xref.cpp.clang import CONTINUE, RECURSE, CXCursor, children
 from xref.cpp.hidden import can_read_lists, values_of
 from xref.cpp.members import class_of
-from xref.cpp.names import Declaration
-from xref.cpp.walk import Inputs, OpenCall
+from xref.cpp.walk import OpenCall
 from xref.model import Unresolved
 
 _REASON = "what values in braces construct, which this libclang does not show"
@@ -22,11 +19,6 @@ _REASON = "what values in braces construct, which this libclang does not show"
 
 class Braces(Calls):
     """The handler of lists in braces."""
-
-    def __init__(self, inputs: Inputs) -> None:
-        super().__init__(inputs)
-        self._of_fields: dict[int, list[tuple[Declaration, CXCursor]]] = {}
-        """The calls in the initialisers of fields that a list has left out, by libclang's address of the field."""
 
     def _list(self, cursor: CXCursor, _parent: CXCursor) -> int:
         values = values_of(cursor)
@@ -62,22 +54,7 @@ class Braces(Calls):
         scope, (file, line, col) = self.scope, self.position(list_)
         if scope is None or file not in self.facts:
             return
-        if field.decl not in self._of_fields:
-            self._of_fields[field.decl] = list(self._calls_of(field))
-        for callee, at in self._of_fields[field.decl]:
+        for callee, at in self.calls_of_initialiser(field):
             call = OpenCall(callee)
             call.file, call.line, call.col = file, line, col
             self._resolved_call(scope, at, self.library.clang_getCursorReferenced(at), callee, call)
-
-    def _calls_of(self, field: CXCursor) -> Iterator[tuple[Declaration, CXCursor]]:
-        """The calls in a field's initialiser, each with its cursor."""
-        pending = [c for c in children(field) if c.kind in kinds.EXPRESSIONS]
-        for expression in pending:
-            values = values_of(expression) if expression.kind == kinds.INIT_LIST_EXPR else None
-            inside = children(expression) if values is None else values.listed.cursors()
-            inside += [c for left_out in (values.defaults if values is not None else ()) for c in children(left_out)]
-            pending += [c for c in inside if c.kind in kinds.EXPRESSIONS and c.kind != kinds.LAMBDA_EXPR]
-            if expression.kind == kinds.CALL_EXPR:
-                callee = self.declarations.of(self.library.clang_getCursorReferenced(expression))
-                if callee is not None and callee.is_function:
-                    yield callee, expression

@@ -193,6 +193,7 @@ class Calls(Loops):
         self.note_defaults(cursor, referenced, facts, call.line, call.col)
         if callee.symbol_kind == "constructor":
             self.note_temporary(referenced, facts, call.line, call.col)
+            self.note_inherited(referenced, callee, facts, call.line, call.col)
         if callee.name != CALL_OPERATOR:
             return
         known = self._call_values(self._object_of(cursor), call, facts)

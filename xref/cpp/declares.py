@@ -21,6 +21,9 @@ _RUNNABLE = ("lambda", "class", "struct", "union")
 """What an initialiser may hold besides calls."""
 _LAMBDA_TYPE = re.compile(r"(\([^()]*\)::|\w+::)*\(lambda at .*?:\d+:\d+\)")
 """A closure in libclang's words, which name a file of this machine."""
+_ANONYMOUS = re.compile(r"\((anonymous|unnamed) (struct|union|class) at .*\)")
+"""A class without a name in libclang's words, which name a file of this machine."""
+_MAY_BE_DEFAULTED = (kinds.CONSTRUCTOR, kinds.DESTRUCTOR, kinds.METHOD)
 _AUTO = re.compile(r"\bauto\b")
 
 
@@ -33,10 +36,10 @@ class Declares(Qualifiers):
         """Variable templates of which an instance has been walked."""
 
     def _is_definition(self, cursor: CXCursor) -> bool:
-        """`~X() = default` defines; clang says so only where it has made the body, which a virtual one gets last."""
+        """`X() = default` defines; clang says so only where it has made the body, since something uses it."""
         if self.library.clang_isCursorDefinition(cursor):
             return True
-        return cursor.kind == kinds.DESTRUCTOR and bool(self.library.clang_CXXMethod_isDefaulted(cursor))
+        return cursor.kind in _MAY_BE_DEFAULTED and bool(self.library.clang_CXXMethod_isDefaulted(cursor))
 
     def _namespace(self, cursor: CXCursor, _parent: CXCursor) -> int:
         declaration = self.declarations.of(cursor)
@@ -52,9 +55,9 @@ class Declares(Qualifiers):
         self.emit_symbol(declaration, cursor, True, f"{kind} {declaration.name}" if cursor.kind == kinds.FIELD else "")
         if cursor.kind == kinds.FIELD:
             self._name_lambda(cursor, declaration)
-            if not any(c.kind in kinds.EXPRESSIONS for c in children(cursor)):
-                self.note_default_construction(cursor)
-        elif cursor.kind in (kinds.TYPE_ALIAS, kinds.TYPEDEF):
+            self.walk_field(cursor, declaration, parent)
+            return CONTINUE
+        if cursor.kind in (kinds.TYPE_ALIAS, kinds.TYPEDEF):
             self.note_member_type(cursor, declaration)
         return RECURSE
 
@@ -96,9 +99,11 @@ class Declares(Qualifiers):
         if declaration is None:
             return RECURSE
         defines = self._is_definition(cursor)
-        display = text(self.library.clang_getCursorDisplayName(cursor))
+        display = _ANONYMOUS.sub("", text(self.library.clang_getCursorDisplayName(cursor)))
         if self.emit_symbol(declaration, cursor, defines, display):
             self._specialization(cursor, declaration)
+        if defines:
+            self.note_anonymous(cursor, declaration)
         self.descend_into(declaration, cursor)
         return CONTINUE
 
@@ -124,6 +129,8 @@ class Declares(Qualifiers):
         if derived is not None and base is not None and facts is not None:
             self.mention(base, facts)
             facts.relations.append(Relation(derived.id, "base", base.id))
+            kind, (_, line, col) = self.library.clang_getCursorType(cursor), self.position(cursor)
+            self.note_copies(derived, base, kind, facts, line, col)
         return RECURSE
 
     def _function(self, cursor: CXCursor, _parent: CXCursor) -> int:
@@ -144,7 +151,9 @@ class Declares(Qualifiers):
             self.scopes.append(declaration)
             self.note_initialisers(cursor)
             self.scopes.pop()
-        self.descend_into(declaration, cursor, defines)
+            self.note_constructor(cursor, declaration)
+        has_body = defines and not self.library.clang_CXXMethod_isDefaulted(cursor)
+        self.descend_into(declaration, cursor, has_body)
         return CONTINUE
 
     @staticmethod

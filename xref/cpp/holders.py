@@ -9,8 +9,8 @@ from __future__ import annotations
 from xref.cpp import kinds
 from xref.cpp.bindings import POINTER
 from xref.cpp.clang import CXCursor, CXType, children, text, unwrapped
-from xref.cpp.lifetimes import Lifetimes
 from xref.cpp.names import Declaration
+from xref.cpp.parts import Parts
 from xref.model import CALL_OPERATOR, METHOD_POINTER, Call, Dependent, Evidence, FileFacts, Instance
 
 _VOID = 2  # CXType_Void
@@ -19,7 +19,7 @@ _CASTS = (kinds.UNEXPOSED_EXPR, kinds.PAREN_EXPR, kinds.CSTYLE_CAST, kinds.STATI
           kinds.FUNCTIONAL_CAST, kinds.UNARY_OPERATOR, kinds.INIT_LIST_EXPR)  # fmt: skip
 
 
-class Holders(Lifetimes):
+class Holders(Parts):
     """Follows function values through what holds them. A holder is written `#<i>` (the i-th parameter of a function)
     or `@<id>` (a field or variable), and after it the name that a reader knows."""
 

@@ -1,5 +1,5 @@
-"""What runs though nobody writes a call: constructors and destructors of fields, variables and temporaries, and the
-values of parameters that a call leaves out."""
+"""What runs though nobody writes a call: destructors of variables and temporaries, and the values of parameters that a
+call leaves out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from xref.cpp import kinds
 from xref.cpp.bindings import REFERENCES
 from xref.cpp.clang import CXCursor, children
 from xref.cpp.instances import Instances
-from xref.cpp.makers import takes
 from xref.cpp.names import Declaration
 from xref.cpp.walk import Inputs
 from xref.model import Call, Evidence, FileFacts
@@ -16,42 +15,12 @@ _INSTANTIABLE = (kinds.CLASS, kinds.STRUCT)
 
 
 class Lifetimes(Instances):
-    """Records the calls at both ends of an object's life."""
+    """Records the calls of values that nobody writes, and at the end of an object's life."""
 
     def __init__(self, inputs: Inputs) -> None:
         super().__init__(inputs)
-        self._default_constructors: dict[int, Declaration | None] = {}
         self._destructors: dict[int, Declaration | None] = {}
         self._of_defaults: dict[tuple[int, int], list[tuple[Declaration, CXCursor]]] = {}
-
-    def note_default_construction(self, field: CXCursor) -> None:
-        """A field without an initialiser is made by the default constructor of its class, where somebody wrote one.
-
-        It is a call of the class, which each constructor makes (xref/link/constructions.py).
-        """
-        library, scope = self.library, self.scope
-        class_ = library.clang_getTypeDeclaration(library.clang_getCanonicalType(library.clang_getCursorType(field)))
-        if scope is None or class_.kind not in _INSTANTIABLE:
-            return
-        if class_.decl not in self._default_constructors:
-            self._default_constructors[class_.decl] = self._default_constructor_of(class_)
-        constructor = self._default_constructors[class_.decl]
-        file, line, col = self.position(field)
-        facts = self.facts.get(file)
-        if facts is not None and constructor is not None:
-            self.mention(constructor, facts)
-            facts.calls.append(Call(scope.id, constructor.id, Evidence.DIRECT, line, col))
-            self._emit(constructor, self._class_bindings(class_), facts, line, col)
-
-    def _default_constructor_of(self, class_: CXCursor) -> Declaration | None:
-        library = self.library
-        template = library.clang_getSpecializedCursorTemplate(class_)
-        for child in children(library.clang_getCursorDefinition(template if template.decl else class_)):
-            if child.kind == kinds.CONSTRUCTOR and takes(self, child, 0):
-                found = self.declarations.of(child)
-                written = found is not None and found.file and not library.clang_CXXMethod_isDefaulted(child)
-                return found if written else None
-        return None
 
     def note_defaults(self, call: CXCursor, referenced: CXCursor, facts: FileFacts, line: int, col: int) -> None:
         """What the values of parameters that the call leaves out call (`Span span = Span()`), the caller calls."""

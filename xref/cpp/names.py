@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 
 from xref.cpp import kinds
 from xref.cpp.clang import CXCursor, children, file_location, load, text
 from xref.model import CALL_OPERATOR, Id, symbol_id
 
 _HAS_OFFSET = re.compile(r"@\d+(@|$)")
+_WORD = re.compile(r"\w+")
 _INTERNAL_LINKAGE = (2, 3)
 _MAX_TEMPLATE_STEPS = 8
 CLOSURE_PREFIX = "(lambda at "
@@ -53,6 +55,15 @@ class Declaration:
         """Of a candidate of an overload set: the class that its first parameter names, "" for none."""
         self.file = file
         """The tree-relative file of the declaration; "" outside the tree."""
+
+
+def class_of_base(base: CXCursor) -> CXCursor:
+    """The class that a base specifier names; the template, where it depends on a template parameter."""
+    library = load()
+    kind = library.clang_getCanonicalType(library.clang_getCursorType(base))
+    class_: CXCursor = library.clang_getTypeDeclaration(kind)
+    named: CXCursor = library.clang_getCursorReferenced(base)
+    return class_ if class_.decl else named
 
 
 class Paths:
@@ -209,23 +220,46 @@ class Declarations:
         """The base class's constructor that `using Base::Base` gave to `derived`, where it stands once more."""
         library = self._library
         shown = text(library.clang_getCursorDisplayName(constructor))
-        pending, seen = [derived], set()
+        name = text(library.clang_getCursorSpelling(constructor))
+        pending, seen, fitting = [derived], set(), list[CXCursor]()
         while pending:
             at = pending.pop(0)
             if at.decl in seen:
                 continue
             seen.add(at.decl)
-            for child in children(library.clang_getCursorDefinition(at)):
+            template = library.clang_getSpecializedCursorTemplate(at)  # libclang shows an instance without members
+            inside = children(library.clang_getCursorDefinition(template if template.decl else at))
+            parameters = [
+                text(library.clang_getCursorSpelling(c)) for c in inside if c.kind in kinds.TEMPLATE_PARAMETERS
+            ]
+            for child in inside:
                 if child.kind == kinds.BASE_SPECIFIER:
-                    base = library.clang_getCanonicalType(library.clang_getCursorType(child))
-                    pending.append(library.clang_getTypeDeclaration(base))
-                elif (
-                    child.kind == kinds.CONSTRUCTOR
-                    and at is not derived
-                    and text(library.clang_getCursorDisplayName(child)) == shown
-                ):
-                    return child
-        return None
+                    pending.append(class_of_base(child))
+                elif at is not derived and text(library.clang_getCursorSpelling(child)).partition("<")[0] == name:
+                    if text(library.clang_getCursorDisplayName(child)) == shown:
+                        return child
+                    if self._may_be(constructor, child, parameters):
+                        fitting.append(child)
+        return fitting[0] if len(fitting) == 1 else None
+
+    def _may_be(self, constructor: CXCursor, written: CXCursor, names: Iterable[str]) -> bool:
+        """Whether the constructor, of an instance, may be the one that is written with template parameters: its own,
+        and those of its class, which have these names."""
+        library = self._library
+        if written.kind not in (kinds.CONSTRUCTOR, kinds.FUNCTION_TEMPLATE):
+            return False
+        own = {
+            text(library.clang_getCursorSpelling(c)) for c in children(written) if c.kind in kinds.TEMPLATE_PARAMETERS
+        }
+        given, wanted = library.clang_getCursorType(constructor), library.clang_getCursorType(written)
+        count = library.clang_getNumArgTypes(given)
+        if count != library.clang_getNumArgTypes(wanted):
+            return False
+        for i in range(count):
+            spelled = [text(library.clang_getTypeSpelling(library.clang_getArgType(one, i))) for one in (given, wanted)]
+            if spelled[0] != spelled[1] and own.union(names).isdisjoint(_WORD.findall(spelled[1])):
+                return False
+        return True
 
     def _name(self, cursor: CXCursor, symbol_kind: str) -> str:
         name = text(self._library.clang_getCursorSpelling(cursor))

@@ -110,4 +110,4 @@ class Unevaluated(Walk):
 
 
 def _of_code_that_runs(facts: FileFacts) -> tuple[list[Any], ...]:
-    return facts.calls, facts.unresolved, facts.dependent, facts.instances
+    return facts.calls, facts.unresolved, facts.dependent, facts.instances, facts.parts

@@ -277,6 +277,7 @@ def _finish(
     facts.calls = list(dict.fromkeys(facts.calls))
     facts.dependent = list(dict.fromkeys(facts.dependent))
     facts.instances = list(dict.fromkeys(facts.instances))
+    facts.parts = list(dict.fromkeys(facts.parts))
     conditionals = Conditionals(source.decode("utf-8", "replace"))
     facts.key_defs = [d._replace(guard=conditionals.at(d.line)) for d in dict.fromkeys(facts.key_defs)]
     facts.key_uses = list(dict.fromkeys(facts.key_uses))

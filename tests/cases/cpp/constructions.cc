@@ -58,4 +58,111 @@ struct ImplicitVarVisitor : ImplicitVisitor {
 void UseBase() { ImplicitVisitor visitor; }
 int UseDerived() { return ImplicitVarVisitor().Bound(); }
 
+// A constructor's own initialiser takes the place of the field's. A copy copies parts, and runs no initialiser, whether
+// the compiler makes it or `= default` says so (ObjectRef's, tvm-ffi object.h). Of a union one member is made at most.
+struct Ref {
+  Ref();
+  explicit Ref(int value);
+  Ref(const Ref& other);
+  Ref(Ref&& other);
+  ~Ref();
+};
+int Next();
+struct Counter {
+  Ref ref;
+  Ref given{1};
+  int count = Next();
+  Counter() : given(2), count(0) {}
+  explicit Counter(int count) : ref(3), count(count) {}
+};
+struct Plain {
+  Ref refs[2];
+  int count = Next();
+};
+struct Derived : Plain {
+  Ref more;
+};
+struct Defaulted : Analyzer {
+  Ref ref;
+  int count = Next();
+  Defaulted() = default;
+  Defaulted(const Defaulted&) = default;
+  Defaulted(Defaulted&&) = default;
+};
+struct Fixed {
+  Ref ref;
+  Fixed(const Fixed& other) {}  // it makes another
+};
+struct Guard {  // has a destructor, so that a move copies
+  Ref ref;
+  ~Guard();
+};
+struct Holder {
+  Plain plain;
+  Guard guard;
+  Holder() {}
+};
+void Copies(Derived derived, Defaulted defaulted, const Fixed& fixed, Holder holder) {
+  Derived copied(derived);
+  Derived moved(static_cast<Derived&&>(derived));
+  Defaulted one(defaulted);
+  Defaulted two(static_cast<Defaulted&&>(defaulted));
+  Fixed other(fixed);
+  Holder also(static_cast<Holder&&>(holder));
+  Derived made;
+}
+
+union Slot {
+  Ref first;
+  int number = Next();
+  Slot() {}
+  explicit Slot(int value) : first(value) {}
+};
+struct Variant {
+  union {
+    Ref ref;
+    int number = Next();
+  };
+  struct {
+    Ref left, right;
+  };
+  Variant() {}
+  explicit Variant(int value) : ref(value), left(value) {}
+  ~Variant() {}
+};
+
+// `using Base::Base` makes the derived class's other parts too (IRMutatorWithAnalyzer's subclasses); not the base again.
+struct Stage {
+  Stage();
+  explicit Stage(int level);
+};
+template <typename T>
+struct Typed {
+  Typed();
+  explicit Typed(T level);
+  Typed(int level, T other);
+};
+struct Inherits : Stage, Analyzer {
+  using Stage::Stage;
+  int count = Next();
+};
+struct InheritsTwice : Inherits {
+  using Inherits::Inherits;
+  Ref ref;
+};
+struct InheritsTyped : Typed<char> {
+  using Typed::Typed;
+  int count = Next();
+};
+struct InheritsAlone : Stage {
+  using Stage::Stage;
+};
+void Inherited() {
+  Inherits one(1);
+  InheritsTwice two(2);
+  InheritsTyped three('3'), four(4, 'x');
+  InheritsAlone five(5);
+  Inherits none;
+}
+
 }  // namespace tvm

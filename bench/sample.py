@@ -54,6 +54,13 @@ KINDS = {
              AND c.evidence IN ('direct', 'virtual', 'value')""",
         "4, 5, 1, 2, 3",
     ),
+    "registry-calls": Kind(
+        ("caller", "callee", "via"),
+        """SELECT a.qualname, b.qualname, c.via, c.path, c.line
+           FROM calls c JOIN symbols a ON a.id = c.caller_id JOIN symbols b ON b.id = c.callee_id
+           WHERE c.evidence = 'registry'""",
+        "4, 5, 1, 2, 3",
+    ),
     "refs": Kind(
         ("symbol", "role", "in"),
         """SELECT s.qualname, r.role, coalesce(t.qualname, ''), r.path, r.line

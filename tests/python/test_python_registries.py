@@ -51,7 +51,8 @@ def _keys(scratch: Path, code: str, path: str = "python/tvm/x.py") -> list[tuple
 
 
 def test_a_setter_of_attributes_is_known_by_what_it_hands_on(scratch: Path) -> None:
-    """relax/transform/legalize_ops/common.py:125; Relay alone had thirty such functions."""
+    """relax/transform/legalize_ops/common.py:125; Relay alone had thirty such functions. What a call returns is what
+    the key runs, if that is a function which the callee makes; never the callee."""
     code = (
         "import tvm\n"
         "from .common import register_legalize\n"
@@ -59,6 +60,17 @@ def test_a_setter_of_attributes_is_known_by_what_it_hands_on(scratch: Path) -> N
         "    def call(bb, call): ...\n"
         "    return call\n"
         "register_legalize('relax.add', _binary(max))\n"
+        "def _wrapped(te):\n"
+        "    return lambda bb, call: te(call)\n"
+        "register_legalize('relax.abs', _wrapped(max))\n"
+        "def _either(te):\n"
+        "    return te if te else _wrapped(te)\n"
+        "register_legalize('relax.sub', _either(max))\n"
+        "def _changed(te):\n"
+        "    def call(bb, call): ...\n"
+        "    call = te(call)\n"
+        "    return call\n"
+        "register_legalize('relax.mul', _changed(max))\n"
         "@register_legalize('relax.nn.conv2d')\n"
         "def _conv2d(bb, call): ...\n"
         "for name in ('relax.exp', 'relax.log'):\n"
@@ -66,11 +78,14 @@ def test_a_setter_of_attributes_is_known_by_what_it_hands_on(scratch: Path) -> N
         "tvm.ir.register_intrin_lowering('tirx.exp', target='opencl', f=_conv2d)\n"
     )
     assert _keys(scratch, code) == [
-        ("op_attr", "relax.add:FLegalize", 6, "tvm.x._binary"),
-        ("op_attr", "relax.exp:FPurity", 9, "tvm.x._conv2d"),
-        ("op_attr", "relax.log:FPurity", 9, "tvm.x._conv2d"),
-        ("op_attr", "relax.nn.conv2d:FLegalize", 7, "tvm.x._conv2d"),
-        ("op_attr", "tirx.exp:opencl.FLowerIntrinsic", 11, "tvm.x._conv2d"),
+        ("op_attr", "relax.abs:FLegalize", 9, "tvm.x._wrapped.<lambda>"),
+        ("op_attr", "relax.add:FLegalize", 6, "tvm.x._binary.call"),
+        ("op_attr", "relax.exp:FPurity", 20, "tvm.x._conv2d"),
+        ("op_attr", "relax.log:FPurity", 20, "tvm.x._conv2d"),
+        ("op_attr", "relax.mul:FLegalize", 17, "-"),
+        ("op_attr", "relax.nn.conv2d:FLegalize", 18, "tvm.x._conv2d"),
+        ("op_attr", "relax.sub:FLegalize", 12, "-"),
+        ("op_attr", "tirx.exp:opencl.FLowerIntrinsic", 22, "tvm.x._conv2d"),
     ]
 
 

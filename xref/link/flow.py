@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from xref.link.flow_doubts import Doubts
+from xref.link.flow_handed import handed_over
 from xref.link.flow_kept import keep_answers
 from xref.link.flow_types import CONSTRUCTORS, REFERENCES, read_foreign_types
 from xref.link.step import CallRow, Derived, Step, Touched, UnresolvedRow
@@ -20,7 +21,7 @@ from xref.model import Evidence, Id, Lang, Symbol, symbol_id
 from xref.python.declarations import member_key
 from xref.python.flow.attributes import OPERATORS
 from xref.python.flow.candidates import COMPARISONS
-from xref.python.flow.graph import BOUND, FUNCTION
+from xref.python.flow.graph import FUNCTION
 from xref.python.flow.parsed import Parsed, find_parsed
 from xref.python.flow.solver import CONSTRAINT_MASK, Solver
 from xref.python.flow.summary import ATTR, load_summary, pack, unpack
@@ -216,20 +217,14 @@ class _Answers:
 
     def _handed_over(self) -> set[CallRow]:
         """Functions that C++ was given, and may run when the site calls the FFI function `via`."""
-        solver, graph = self.solver, self.solver.graph
-        rows = set()
-        given = set(solver.handed_over)
-        for caller, position, number, key in solver.reached:
-            kept = solver.kept(number)
-            if len(kept) <= MAX_KEPT:  # else the class is a base of so many that it says nothing
-                given.update((caller, position, item, key) for item in kept)
-        for caller, position, item, key in given:
-            function = graph.firsts[item] if graph.kinds[item] == BOUND else item
-            if position and graph.kinds[function] == FUNCTION:
-                file = self.files[solver.program.places[caller].file]
-                callee = self.ids[graph.firsts[function]]
-                rows.add((self.ids[caller], callee, Evidence.REGISTRY, file, *unpack(position), key))
-        return rows
+        places = self.solver.program.places
+        return {
+            (
+                self.ids[caller], self.ids[code], Evidence.REGISTRY if is_sure else Evidence.NAME,
+                self.files[places[caller].file], *unpack(position), key,
+            )
+            for caller, position, code, key, is_sure in handed_over(self.solver)
+        }  # fmt: skip
 
     def _candidates(self, at_site: dict[tuple[int, int], set[Id]]) -> Iterator[CallRow]:
         """Where only a base class of the receiver is known, an override of the method may run instead."""
@@ -340,8 +335,6 @@ def _without_needless_guesses(calls: list[CallRow]) -> list[CallRow]:
 
 MAX_DECORATORS = 4
 """Functions that a decorator may be: more have met in what makes decorators, from all its callers."""
-MAX_KEPT = 80
-"""Functions that C++ may run on behalf of an object: more belong to a base class of everything."""
 _COMMON_NAMES = frozenset(
     name for kind in (str, bytes, list, dict, set, tuple, int, float, io.TextIOWrapper) for name in dir(kind)
 )

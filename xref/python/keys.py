@@ -8,11 +8,11 @@ import ast
 from dataclasses import replace
 from functools import partial
 
-from xref.model import Evidence, Id, KeyDef, KeyUse, Unresolved, shorten
+from xref.model import Evidence, Id, KeyDef, KeyUse, Unresolved, shorten, symbol_id
 from xref.python.constants import Constants
 from xref.python.context import FileContext
 from xref.python.coped import Coped
-from xref.python.declarations import FUNCTION_NODES
+from xref.python.declarations import FUNCTION_NODES, member_key
 from xref.python.names import Target
 from xref.python.visitors import Visitors
 from xref.python.walk import Scope
@@ -93,7 +93,7 @@ class KeyCollector:
             self._decorated[id(decoration.node)] = (own, declared.name)
 
     def _decorate(self, call: ast.Call, function: ast.expr, scope: Scope) -> None:
-        symbol = self._symbol(function, scope)
+        symbol = self._symbol(function, scope) if not isinstance(function, ast.Call) else None
         if symbol is not None:
             name = getattr(function, "attr", getattr(function, "id", "<lambda>"))
             self._decorated[id(call)] = (symbol, name)
@@ -287,8 +287,19 @@ class KeyCollector:
     def _symbol(self, node: ast.expr, scope: Scope) -> Id | None:
         if isinstance(node, ast.Lambda):
             return self._context.walk.lambda_of(node).symbol
+        if isinstance(node, ast.Call):
+            return self._returned(node, scope)
         target = self._context.resolver.resolve(node, scope)
         return self._context.target_id(target) if target is not None and target.kind == "member" else None
+
+    def _returned(self, call: ast.Call, scope: Scope) -> Id | None:
+        """The function that a call gives: what the callee makes, if that is all that it returns."""
+        maker = self._context.resolver.resolve(call.func, scope)
+        table = self._context.tree.modules.get(maker.module) if maker is not None and maker.kind == "member" else None
+        if maker is None or table is None or maker.name in table["decorated"]:
+            return None
+        made = table["returned"].get(maker.name)
+        return symbol_id(member_key(maker.module, made)) if made else None
 
     def _attribute_by_name(self, builtin: str, call: ast.Call | None, scope: Scope) -> None:
         """`getattr(_ffi_api, "name")`, with a computed name `getattr(_ffi_api, prefix + x)`, and `hasattr`."""

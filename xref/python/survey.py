@@ -42,6 +42,7 @@ class ModuleTable(TypedDict):
     functions that stand only below `if TYPE_CHECKING:`, so that they never run; tvm-ffi's stub generator writes them
     into modules that it fills. `abstract`: methods that only say what others are to do: see `is_abstract`. `tables`:
     variables that hold a table of objects, and its rows. `given`: calls of functions with names as arguments.
+    `returned`: function -> the function within it that is all that it returns.
     """
 
     path: str
@@ -66,6 +67,7 @@ class ModuleTable(TypedDict):
     abstract: list[str]
     tables: dict[str, list[Row]]
     given: list[Given]
+    returned: dict[str, str]
 
 
 TRANSPARENT = frozenset({"staticmethod", "classmethod", "property", "overload", "typing.overload", "abstractmethod",
@@ -100,7 +102,7 @@ def survey_module(path: str, module: str, is_package: bool, source: Source) -> M
     table = ModuleTable(
         path=path, is_package=is_package, kinds={}, at={}, imports={}, stars=[], bases={}, exports=None, fills=[],
         wrappers={}, setters={}, strings={}, decorated=[], redirects={}, injected=[], aliases={}, libraries=[],
-        forwards={}, stubs=[], abstract=[], tables={}, given=[],
+        forwards={}, stubs=[], abstract=[], tables={}, given=[], returned={},
     )  # fmt: skip
     if source.tree is None:
         return table
@@ -117,15 +119,7 @@ def survey_module(path: str, module: str, is_package: bool, source: Source) -> M
                 if isinstance(statement, ast.Assign):
                     _read_alias(statement, table, f"{item.suffix}.")
         elif isinstance(node, FUNCTION_NODES):
-            if prefix := wrapper_prefix(node):
-                table["wrappers"][item.suffix] = prefix
-            if forwarded := forwarded_look_ups(node):
-                table["forwards"][item.suffix] = forwarded
-            how = python_ops.BASE.get(item.suffix) or python_ops.setter(node, table["strings"])
-            if how is not None:
-                table["setters"][item.suffix] = how
-            if not all(is_transparent(decorator) for decorator in node.decorator_list):
-                table["decorated"].append(item.suffix)
+            _read_function(node, item.suffix, table)
     methods = [one for one in declarations.items if one.kind == "method"]
     table["abstract"] = [
         one.suffix for one in methods if isinstance(one.node, FUNCTION_NODES) and is_abstract(one.node)
@@ -136,6 +130,43 @@ def survey_module(path: str, module: str, is_package: bool, source: Source) -> M
         if isinstance(item.node, FUNCTION_NODES):
             _read_injections(scope_statements(item.node.body), module, is_package, table)
     return table
+
+
+def _read_function(node: ast.FunctionDef | ast.AsyncFunctionDef, suffix: str, table: ModuleTable) -> None:
+    if prefix := wrapper_prefix(node):
+        table["wrappers"][suffix] = prefix
+    if made := _returned(node):
+        table["returned"][suffix] = f"{suffix}.{made}"
+    if forwarded := forwarded_look_ups(node):
+        table["forwards"][suffix] = forwarded
+    how = python_ops.BASE.get(suffix) or python_ops.setter(node, table["strings"])
+    if how is not None:
+        table["setters"][suffix] = how
+    if not all(is_transparent(decorator) for decorator in node.decorator_list):
+        table["decorated"].append(suffix)
+
+
+def _returned(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    """The name of the function within `node` that is all that it returns: a `def`, or its only lambda; else ""."""
+    statements = list(scope_statements(node.body))
+    values = [one.value for one in statements if isinstance(one, ast.Return)]
+    if len(values) != 1:
+        return ""
+    value = values[0]
+    if isinstance(value, ast.Lambda):
+        lambdas = [one for statement in node.body for one in ast.walk(statement) if isinstance(one, ast.Lambda)]
+        return "<lambda>" if lambdas == [value] else ""
+    made = [one for one in statements if isinstance(one, FUNCTION_NODES)]
+    names = [one.name for one in made if not one.decorator_list]
+    is_one = isinstance(value, ast.Name) and [one.name for one in made].count(value.id) == 1 and value.id in names
+    return value.id if isinstance(value, ast.Name) and is_one and not _is_assigned(value.id, node) else ""
+
+
+def _is_assigned(name: str, node: ast.AST) -> bool:
+    """Whether a statement within `node` gives the name a value, other than by defining a function."""
+    return any(
+        isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store) for one in ast.walk(node)
+    )
 
 
 def _read_strings(tree: ast.Module, table: ModuleTable) -> None:

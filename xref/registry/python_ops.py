@@ -98,14 +98,16 @@ def _set(site: Site, facts: KeyFacts, how: Setter) -> None:
 
 
 def _value(site: Site, index: int) -> tuple[Id | None, str]:
-    """What the attribute holds: the decorated function, or the argument; a call stands for what it returns."""
+    """What the attribute holds: the decorated function, or the argument. What a call returns is only known where that
+    is a function which the callee makes: the callee itself is not what the key runs.
+    """
     if site.decorated is not None:
         return site.decorated[0], ""
     given = site.argument(index) if index >= 0 else None
     if given is None:
         return None, ""
     if isinstance(given, ast.Call):
-        return site.symbol(given.func), f"what {ast.unparse(given)} returns"[:120]
+        return site.symbol(given), f"what {ast.unparse(given)} returns"[:120]
     return site.symbol(given), ""
 
 

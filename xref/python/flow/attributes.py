@@ -65,6 +65,8 @@ class Attributes(Containers):
         """What may run instead, or at a site without parentheses."""
         self.handed_over: set[tuple[int, int, int, str]] = set()
         """(calling code, position, function or bound method, key of the FFI function that may run it)."""
+        self.untold: dict[tuple[int, int, int, str], int] = {}
+        """Of these, where C++ does not say that it takes a function: the node of the argument."""
         self.reached: set[tuple[int, int, int, str]] = set()
         """(calling code, position, class of an argument, key of the FFI function)."""
         self.given_to_compiled: set[tuple[str, str, int]] = set()

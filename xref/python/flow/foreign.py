@@ -26,6 +26,8 @@ _DEPTH = 4
 _CALLBACK = re.compile(r"(?:tvm::)?(?:ffi::|runtime::)?Typed(?:Packed)?(?:Function|Func)<[^()]*\((.*)\)>$")
 _HOLDERS = frozenset({"Optional", "ObjectPtr", "RValueRef", "Variant", "Tuple", *_SEQUENCES, *_MAPPINGS})
 """Templates that hold a function only where one of their arguments is a type that does."""
+_FUNCTION_TYPE = re.compile(r"\b(?:Typed)?(?:Packed)?Func(?:tion)?\b")
+"""A type of functions, or a template that holds one."""
 _FUNCTIONS = ("::ffi::Function", "::PackedFunc", "::Object", "::ObjectRef")
 """How the classes end that a function is an object of, the oldest of `tvm::runtime`."""
 _NO_FUNCTION = frozenset(
@@ -76,7 +78,7 @@ class Foreign:
         self.first_classes: dict[int, int] = {}
         self._nodes: dict[tuple[str, str], int | None] = {}
         self._plain: dict[str, int] = {}
-        self._refused: dict[tuple[str, str], bool] = {}
+        self._takes: dict[tuple[str, str], bool | None] = {}
 
     def result(self, key: str) -> int | None:
         """The node of what an FFI function returns."""
@@ -105,17 +107,18 @@ class Foreign:
             return None
         return [self.node(namespace, written) for written in split_arguments(called[1])]
 
-    def takes_function(self, key: str, number: int) -> bool:
+    def takes_function(self, key: str, number: int) -> bool | None:
         """Whether the argument `number` of an FFI function may be a function, or hold one: C++ refuses one where it
-        declares an object of another class, a number or a text. What it does not tell may be anything.
+        declares an object of another class, a number or a text. None where it does not tell (`Any`, packed arguments).
         """
         namespace, types = self.types.parameters.get(key, ("", ()))
         if number >= len(types):
-            return True
+            return None
         known = (namespace, types[number])
-        if known not in self._refused:
-            self._refused[known] = refuses_function(self.types.classes, *known)
-        return not self._refused[known]
+        if known not in self._takes:
+            named = _FUNCTION_TYPE.search(plain_type(types[number])) is not None
+            self._takes[known] = True if named else False if refuses_function(self.types.classes, *known) else None
+        return self._takes[known]
 
     def keeps_functions(self, codes: list[int]) -> bool:
         """Whether an object, of a class with these bases (by their codes, the class first), may hold a function that it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from xref.python.flow.attributes import ANY_BELOW, Attributes
 from xref.python.flow.calls import Site
@@ -26,6 +27,20 @@ from xref.python.flow.graph import (
 )
 from xref.python.flow.models import container_method, outside_call
 from xref.python.flow.summary import NOTHING, Code, Parameters
+
+
+class Handed(NamedTuple):
+    """An argument of an FFI function: its number, and its node. `made`: the node of what the call gives. `reaches`:
+    whether the call may run what an object among its arguments keeps.
+    """
+
+    key: str
+    number: int
+    site: Site
+    made: int | None
+    reaches: bool
+    node: int
+
 
 KEPT = "<kept by C++>"
 """The field for functions that an object of the FFI was given."""
@@ -321,7 +336,7 @@ class Invoker(Attributes):
             self.graph.flow(made, site.target)
         for number, node in enumerate((*site.positional, *site.starred)):
             if node != NOTHING:
-                self.graph.when(node, self._hand_over, (key, number, site, made, True))
+                self.graph.when(node, self._hand_over, Handed(key, number, site, made, True, node))
 
     def _make_handle(self, item: int, site: Site) -> None:
         """`self.__init_handle_by_constructor__(function, ...)`: the FFI function makes what `self` stands for."""
@@ -336,25 +351,31 @@ class Invoker(Attributes):
         self.graph.put(made, item)
         for number, node in enumerate((*site.positional[1:], *site.starred)):
             if node != NOTHING:
-                self.graph.when(node, self._hand_over, (self.graph.firsts[function], number, site, made, False))
+                handed = Handed(self.graph.firsts[function], number, site, made, False, node)
+                self.graph.when(node, self._hand_over, handed)
 
-    def _hand_over(self, item: int, payload: tuple[str, int, Site, int | None, bool]) -> None:
+    def _hand_over(self, item: int, payload: Handed) -> None:
         """An argument of an FFI function. An `ObjectConvertible` is asked for its object (tvm-ffi, function.pxi); a
         function may be run by the call, or be kept in the object that is made, for later calls with that object.
         """
-        key, number, site, made, reaches = payload
+        key, number, site, made, reaches, node = payload
         kind = self.graph.kinds[item]
         if kind in (FUNCTION, BOUND):
-            if not self.foreign.takes_function(key, number):
+            takes = self.foreign.takes_function(key, number)
+            if takes is False:
                 return
-            self.handed_over.add((site.code, site.position, item, key))
+            row = (site.code, site.position, item, key)
+            self.handed_over.add(row)
+            if takes is None:
+                self.untold.setdefault(row, node)
             if made is not None:
                 self.graph.when(made, self._keep, item)
             self._call_back(item, key, number, site)
         elif kind == CONTAINER:
             if (item, site.number, key) not in self._called:
                 self._called.add((item, site.number, key))
-                self.graph.when(self.everything(item), self._hand_over, payload)
+                inner = self.everything(item)
+                self.graph.when(inner, self._hand_over, payload._replace(node=inner))
         elif kind in (OBJECT, DECLARED):
             asked = site._replace(positional=(), keywords=(), target=self.graph.node(), is_guess=True)
             self.method(item, "asobject", asked)

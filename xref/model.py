@@ -135,7 +135,8 @@ class Unresolved(NamedTuple):
 CALL_OPERATOR = "operator()"
 """The name of what `object(..)` calls: the object's call operator, a lambda's too."""
 CONSTRUCTION = "()"
-"""The name of what `T()` and `T x;` call in a template: T's constructor."""
+"""Begins the name of what `T(x)` and `T x;` call in a template, T's constructor: the number of arguments follows, where
+that is known."""
 DESTRUCTION = "~()"
 """The name of what `delete p` and `p->~T()` call in a template: T's destructor."""
 METHOD_POINTER = "->*"

@@ -142,7 +142,7 @@ class Calls(Loops):
 
     def _call(self, cursor: CXCursor, _parent: CXCursor) -> int:
         self.call_expressions += 1
-        referenced = self.library.clang_getCursorReferenced(cursor)
+        referenced = self.called_function(cursor)
         callee = self.declarations.of(referenced)
         if callee is None:
             callee = self._called_lambda(cursor, referenced)
@@ -165,7 +165,8 @@ class Calls(Loops):
         if facts is None:
             return CONTINUE
         if is_implicit and callee is not None and self._calls_a_result(cursor, callee):
-            self._note(cursor, call, facts, f"through the result of {callee.name}")
+            if not self.note_through(cursor, facts, call.line, call.col, self.written(cursor)):
+                self._note(cursor, call, facts, f"through the result of {callee.name}")
             return CONTINUE
         if is_implicit and callee is not None and callee.is_function:
             # a constructor, conversion or operator that no token names is used here all the same
@@ -213,6 +214,8 @@ class Calls(Loops):
             facts.calls.append(Call(scope.id, declared.id, evidence, call.line, call.col))
             if constructor.kind == kinds.CONSTRUCTOR:
                 self.note_given(cursor, constructor, declared, facts, call.line, call.col)
+                given = self.library.clang_Cursor_getNumArguments(cursor)
+                self.note_left_out(constructor, given, evidence, facts, call.line, call.col)
 
     def _called_lambda(self, call: CXCursor, referenced: CXCursor) -> Declaration | None:
         """The lambda that a call without a known callee runs, or the variable that holds one; None for any other call.
@@ -259,9 +262,12 @@ class Calls(Loops):
         operator of a class above its own (a visitor: xref.link.dispatch)."""
         if self.library.clang_Cursor_isDynamicCall(cursor):
             return self._static_type(cursor)
+        is_method = callee.symbol_kind in ("method", "conversion")
+        is_virtual = is_method and bool(self.library.clang_CXXMethod_isVirtual(referenced))
+        if is_virtual and (object_ := self._object_in_brackets(cursor)):
+            return object_
         if callee.parent is None or not callee.name.startswith("operator"):
             return ""
-        is_virtual = bool(self.library.clang_CXXMethod_isVirtual(referenced))
         if not is_virtual and (callee.name != CALL_OPERATOR or not callee.file):
             return ""
         via = self._static_type(cursor)
@@ -269,6 +275,17 @@ class Calls(Loops):
         if is_virtual and named.kind != kinds.MEMBER_REF_EXPR:  # `a.Base::operator()(x)` runs that one alone
             return via
         return via if via != callee.parent.qualname else ""
+
+    def _object_in_brackets(self, call: CXCursor) -> str:
+        """The class of the object of `(x.method)(..)`, of which libclang says that it dispatches nowhere; "" for
+        others."""
+        called = next(iter(children(call)), call)
+        member = unwrapped(called)
+        if called.kind != kinds.PAREN_EXPR or member.kind != kinds.MEMBER_REF_EXPR:
+            return ""
+        parts = children(member)
+        is_qualified = not parts or any(c.kind == kinds.TYPE_REF for c in parts)
+        return "" if is_qualified else self.class_named(self.library.clang_getCursorType(unwrapped(parts[0])))
 
     def _static_type(self, cursor: CXCursor) -> str:
         """The class that a call's receiver is declared to be; "" when libclang does not say. It gives the receiver's
@@ -287,7 +304,8 @@ class Calls(Loops):
             return
         reason = f"through the {callee.symbol_kind} {callee.name}"
         if callee.symbol_kind == "template_parameter" and callee.name:
-            self.note_construction(callee.name, facts, call.line, call.col)
+            given = self.arguments_given(cursor)
+            self.note_construction(callee.name, facts, call.line, call.col, given=given)
             return
         if callee.symbol_kind in ("class", "struct", "typedef", "template_parameter"):
             reason = f"construction of the dependent type {callee.name}"

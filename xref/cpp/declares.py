@@ -8,7 +8,7 @@ from ctypes import POINTER, byref, c_uint, c_void_p
 
 from xref.cpp import kinds
 from xref.cpp.clang import CONTINUE, RECURSE, VISITOR, CXCursor, children, text
-from xref.cpp.names import Declaration
+from xref.cpp.names import UNNAMED_PARAMETER, Declaration
 from xref.cpp.qualifiers import Qualifiers
 from xref.cpp.walk import BREAK, Inputs
 from xref.model import CALL_OPERATOR, FileFacts, Id, Relation, shorten
@@ -55,6 +55,7 @@ class Declares(Qualifiers):
         self.emit_symbol(declaration, cursor, True, f"{kind} {declaration.name}" if cursor.kind == kinds.FIELD else "")
         if cursor.kind == kinds.FIELD:
             self._name_lambda(cursor, declaration)
+            self.note_initialiser(cursor)
             self.walk_field(cursor, declaration, parent)
             return CONTINUE
         if cursor.kind in (kinds.TYPE_ALIAS, kinds.TYPEDEF):
@@ -73,6 +74,7 @@ class Declares(Qualifiers):
 
     def _return(self, cursor: CXCursor, _parent: CXCursor) -> int:
         self.note_result(cursor)
+        self.note_returned(cursor)
         return RECURSE
 
     def _switch(self, cursor: CXCursor, _parent: CXCursor) -> int:
@@ -162,6 +164,8 @@ class Declares(Qualifiers):
 
     def _signature(self, cursor: CXCursor, declaration: Declaration) -> str:
         display = text(self.library.clang_getCursorDisplayName(cursor))
+        if UNNAMED_PARAMETER in display:
+            display = declaration.name + display.removeprefix(text(self.library.clang_getCursorSpelling(cursor)))
         if self.library.clang_CXXMethod_isConst(cursor):
             display += " const"
         if declaration.symbol_kind in ("constructor", "destructor", "conversion"):
@@ -200,7 +204,7 @@ class Declares(Qualifiers):
             made = self.parameter_of(self.library.clang_getCursorType(cursor))
             if made and file in self.facts and not any(c.kind in kinds.EXPRESSIONS for c in children(cursor)):
                 _, line, col = self.position(cursor)
-                self.note_construction(made, self.facts[file], line, col)
+                self.note_construction(made, self.facts[file], line, col, given="0")
             return RECURSE
         variable = self.declarations.of(cursor)
         if variable is None:
@@ -210,6 +214,7 @@ class Declares(Qualifiers):
         if not macro_made:
             self.emit_symbol(variable, cursor, self._is_definition(cursor), self._typed(cursor, variable))
             self._name_lambda(cursor, variable)
+            self.note_initialiser(cursor)
         return self._static_init(cursor, variable.parent, file, "" if macro_made else variable.name)
 
     def _unexposed(self, cursor: CXCursor, _parent: CXCursor) -> int:
@@ -362,7 +367,8 @@ class Declares(Qualifiers):
             parameter = self.declarations.define_local(cursor, "parameter", scope, file)
             if parameter.name:
                 self.emit_symbol(parameter, cursor, True, self._typed(cursor, parameter))
-        return RECURSE
+        self.name_default(cursor)
+        return CONTINUE
 
     def _template_parameter(self, cursor: CXCursor, _parent: CXCursor) -> int:
         scope = self.scope

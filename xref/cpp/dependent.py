@@ -79,6 +79,9 @@ class DependentCalls(Qualifiers):
             for candidate in fitting:
                 facts.calls.append(Call(scope.id, candidate.id, evidence, call.line, call.col, qualifier))
             self.note_candidates(cursor, named, facts, call.line, call.col)
+            given = self.library.clang_Cursor_getNumArguments(cursor)
+            for _, declared in named if given >= 0 else ():
+                self.note_left_out(declared, given, evidence, facts, call.line, call.col)
             return
         if not are_few:
             reason = f"{len(call.candidates)} candidates"
@@ -88,6 +91,8 @@ class DependentCalls(Qualifiers):
             ):
                 return
             if self._member_call(cursor, call, facts):
+                return
+            if self.note_through(cursor, facts, call.line, call.col, self.written(cursor)):
                 return
             reason = "dependent on a template parameter"
         elif self.library.clang_getCursorType(cursor).kind in kinds.UNKNOWN_TYPES:
@@ -207,7 +212,8 @@ class DependentCalls(Qualifiers):
             known = self._class_of_type(kind) or self._deduced_class(callee)
             name = known.rsplit("::", 1)[-1]
             if made := self.parameter_of(kind) if callee is None or callee.kind not in kinds.EXPRESSIONS else "":
-                self.note_construction(made, facts, at.line, at.col, self.written(call))
+                given = self.arguments_given(call)
+                self.note_construction(made, facts, at.line, at.col, self.written(call), given)
                 return True
             if name:
                 self.note_made_in_template(kind, facts, at.line, at.col)

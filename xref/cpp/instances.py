@@ -88,7 +88,9 @@ class Instances(Bindings):
         arguments = [self._value_of(a) for a in self._arguments(call)]
         for candidate, declared in candidates:
             if candidate.qualname in MAKERS and given and given[0].startswith("p"):
-                self.note_construction(given[0][1:], facts, line, col)
+                count = self.arguments_given(call)  # the first expression names the maker
+                number = str(int(count) - 1) if count else ""
+                self.note_construction(given[0][1:], facts, line, col, given=number)
             elif candidate.qualname in MAKERS:
                 self._note_made(call, facts, line, col)
             if not candidate.file:
@@ -118,9 +120,17 @@ class Instances(Bindings):
             written = ",".join(f"{parameter}={value}" for parameter, value in bound.items())
             facts.instances.append(Instance(line, col, self.scope.id, callee.id, written, False))
 
-    def note_construction(self, parameter: str, facts: FileFacts, line: int, col: int, written: str = "") -> None:
-        """Record that an object of a template parameter's type is made. `written`: the call, where it is one."""
-        facts.dependent.append(Dependent(line, col, self.within(), CONSTRUCTION, "", "", written, parameter))
+    def note_construction(
+        self, parameter: str, facts: FileFacts, line: int, col: int, written: str = "", given: str = ""
+    ) -> None:
+        """Record that an object of a template parameter's type is made. `written`: the call, where it is one; `given`:
+        the number of its arguments, "" where that is unknown."""
+        facts.dependent.append(Dependent(line, col, self.within(), CONSTRUCTION + given, "", "", written, parameter))
+
+    def arguments_given(self, call: CXCursor) -> str:
+        """The number of arguments of a construction; "" where a pack is among them."""
+        given = [c for c in children(call) if c.kind in kinds.EXPRESSIONS]
+        return "" if any(c.kind == kinds.PACK_EXPANSION for c in given) else str(len(given))
 
     def _note_made(self, call: CXCursor, facts: FileFacts, line: int, col: int) -> None:
         """`using Impl = FunctionObjImpl<F>; make_object<Impl>(..)` in a template calls the constructors of Impl; so

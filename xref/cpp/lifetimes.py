@@ -24,35 +24,71 @@ class Lifetimes(Instances):
 
     def note_defaults(self, call: CXCursor, referenced: CXCursor, facts: FileFacts, line: int, col: int) -> None:
         """What the values of parameters that the call leaves out call (`Span span = Span()`), the caller calls."""
-        library, scope = self.library, self.scope
-        if scope is None:
-            return
-        for i in range(library.clang_Cursor_getNumArguments(call)):
-            if self.token(library.clang_Cursor_getArgument(call, i)):  # a default has no place in the text
-                continue
-            known = self._of_defaults.get((referenced.decl, i))
-            if known is None:
-                known = self._of_defaults[referenced.decl, i] = self._calls_of_default(referenced, i)
-            for callee, at in known:
-                self.mention(callee, facts)
-                facts.calls.append(Call(scope.id, callee.id, Evidence.DIRECT, line, col))
-                self.note_instance(at, library.clang_getCursorReferenced(at), callee, facts, line, col)
-
-    def _calls_of_default(self, function: CXCursor, i: int) -> list[tuple[Declaration, CXCursor]]:
-        """The calls in the value of the function's i-th parameter, each with its cursor."""
         library = self.library
-        template = library.clang_getSpecializedCursorTemplate(function)
-        at = template if template.decl else function
-        parameters = [c for c in children(at) if c.kind == kinds.PARAMETER]
-        pending = [c for c in children(parameters[i]) if c.kind in kinds.EXPRESSIONS] if i < len(parameters) else []
-        found = []
+        for i in range(library.clang_Cursor_getNumArguments(call)):
+            if not self.token(library.clang_Cursor_getArgument(call, i)):  # a default has no place in the text
+                self._note_default(referenced, i, Evidence.DIRECT, facts, line, col)
+
+    def note_left_out(
+        self, function: CXCursor, given: int, evidence: Evidence, facts: FileFacts, line: int, col: int
+    ) -> None:
+        """The same of a function that may be called, with so many arguments, where it takes so few."""
+        left_out = range(given, self.library.clang_getNumArgTypes(self.library.clang_getCursorType(function)))
+        if left_out and self.default_of(function, given) is not None:
+            for i in left_out:
+                self._note_default(function, i, evidence, facts, line, col)
+
+    def _note_default(
+        self, function: CXCursor, i: int, evidence: Evidence, facts: FileFacts, line: int, col: int
+    ) -> None:
+        scope = self.scope
+        known = self._of_defaults.get((function.decl, i))
+        if known is None:
+            known = self._of_defaults[function.decl, i] = self._uses_of_default(function, i)
+        for callee, at in known if scope is not None else ():
+            assert scope is not None
+            self.mention(callee, facts)
+            is_call = at.kind == kinds.CALL_EXPR
+            facts.calls.append(Call(scope.id, callee.id, evidence if is_call else Evidence.VALUE, line, col))
+            if is_call:
+                self.note_instance(at, self.library.clang_getCursorReferenced(at), callee, facts, line, col)
+
+    def default_of(self, function: CXCursor, i: int) -> CXCursor | None:
+        """The value of the function's i-th parameter where a call leaves it out."""
+        template = self.library.clang_getSpecializedCursorTemplate(function)
+        parameters = [c for c in children(template if template.decl else function) if c.kind == kinds.PARAMETER]
+        values = [c for c in children(parameters[i]) if c.kind in kinds.EXPRESSIONS] if i < len(parameters) else []
+        return values[-1] if values else None
+
+    def _uses_of_default(self, function: CXCursor, i: int) -> list[tuple[Declaration, CXCursor]]:
+        """The functions in the value of the function's i-th parameter that it calls, or hands over as values, each with
+        its cursor."""
+        library = self.library
+        found: list[tuple[Declaration, CXCursor]] = []
+        called: set[int] = set()
+        seen: set[tuple[int, int]] = set()
+        pending = self._unseen_default(function, i, seen)
         for expression in pending:
             pending += [c for c in children(expression) if c.kind in kinds.EXPRESSIONS and c.kind != kinds.LAMBDA_EXPR]
+            if expression.kind not in (kinds.CALL_EXPR, kinds.DECL_REF_EXPR):
+                continue
+            referenced = library.clang_getCursorReferenced(expression)
+            callee = self.declarations.of(referenced)
+            if callee is None or not callee.is_function:
+                continue
             if expression.kind == kinds.CALL_EXPR:
-                callee = self.declarations.of(library.clang_getCursorReferenced(expression))
-                if callee is not None and callee.is_function:
-                    found.append((callee, expression))
+                called.add(referenced.decl)
+                for j in range(library.clang_Cursor_getNumArguments(expression)):
+                    if not self.token(library.clang_Cursor_getArgument(expression, j)):
+                        pending += self._unseen_default(referenced, j, seen)
+            if expression.kind == kinds.CALL_EXPR or referenced.decl not in called:
+                found.append((callee, expression))
         return found
+
+    def _unseen_default(self, function: CXCursor, i: int, seen: set[tuple[int, int]]) -> list[CXCursor]:
+        value = self.default_of(function, i) if (function.decl, i) not in seen else None
+        seen.add((function.decl, i))
+        return [value] if value is not None else []
 
     def note_temporary(self, constructor: CXCursor, facts: FileFacts, line: int, col: int) -> None:
         """An object that is made within a larger call ends in the function: `LogFatal(..).stream() << x`."""

@@ -18,6 +18,8 @@ _HAS_OFFSET = re.compile(r"@\d+(@|$)")
 _WORD = re.compile(r"\w+")
 _INTERNAL_LINKAGE = (2, 3)
 _MAX_TEMPLATE_STEPS = 8
+UNNAMED_PARAMETER = "type-parameter-"
+"""How libclang spells a template's parameter where it has lost the name: `operator type-parameter-0-0`."""
 CLOSURE_PREFIX = "(lambda at "
 """How libclang spells the class of a lambda; path, line and column follow."""
 
@@ -265,6 +267,10 @@ class Declarations:
         name = text(self._library.clang_getCursorSpelling(cursor))
         if symbol_kind in ("constructor", "destructor"):
             name = name.split("<", 1)[0]
+        if UNNAMED_PARAMETER in name and name.startswith("operator "):  # `operator T()`: what is written is its result
+            name = (
+                f"operator {text(self._library.clang_getTypeSpelling(self._library.clang_getCursorResultType(cursor)))}"
+            )
         if symbol_kind == "namespace" or not name or "(anonymous" in name or "(unnamed" in name:
             return name if name and "(" not in name else "(anonymous)"
         return name

@@ -91,6 +91,27 @@ class Unevaluated(Walk):
         )
         return RECURSE if is_object and is_polymorphic else self._operand(cursor, parent)
 
+    def name_default(self, parameter: CXCursor) -> None:
+        """Walk the value of a parameter: what it calls, the function does not, but who calls it without the argument
+        (xref/cpp/lifetimes.py). Lambdas in it are functions of their own."""
+        facts = self.facts.get(self.position(parameter)[0])
+        if facts is None or self._is_within:
+            self.descend(parameter)
+            return
+        tables = facts.calls, facts.instances, facts.unresolved, facts.dependent
+        marks = [len(rows) for rows in tables]
+        first = len(facts.refs)
+        self.descend(parameter)
+        here = self.within()
+        if marks != [len(rows) for rows in tables]:
+            facts.calls[marks[0] :] = [row for row in facts.calls[marks[0] :] if row.caller != here]
+            facts.instances[marks[1] :] = [row for row in facts.instances[marks[1] :] if row.caller != here]
+            facts.unresolved[marks[2] :] = [row for row in facts.unresolved[marks[2] :] if row.within != here]
+            facts.dependent[marks[3] :] = [row for row in facts.dependent[marks[3] :] if row.within != here]
+        for i in range(first, len(facts.refs)):
+            if facts.refs[i].role in _NOT_DONE and facts.refs[i].within == here:
+                facts.refs[i] = facts.refs[i]._replace(role=Role.READ)
+
     def _name_only_in(self, cursor: CXCursor, handle: Callable[[], int]) -> None:
         """Walk the cursor, which `handle` looks at, and keep of what that yields the references."""
         facts = self.facts.get(self.position(cursor)[0])

@@ -343,6 +343,10 @@ class Walk:
         """The name of a member as written; see xref.cpp.dependent."""
         raise NotImplementedError
 
+    def name_default(self, parameter: CXCursor) -> None:
+        """Walk the value of a parameter; see xref.cpp.unevaluated."""
+        raise NotImplementedError
+
     def find_lambda(self, cursor: CXCursor) -> CXCursor | None:
         """The lambda that the expression is, through casts and conversions; None for any other expression."""
         while cursor.kind != kinds.LAMBDA_EXPR:

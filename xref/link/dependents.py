@@ -23,8 +23,8 @@ MAX_CANDIDATES = 600
 """More candidates than this make no edges: a row in `unresolved` says so. TVM has 508 classes with a
 `RuntimeTypeIndex()`, each of which `ObjectRef::as<T>` may call."""
 REASON = "dependent on a template parameter"
-_THROUGH = (CALL_OPERATOR, METHOD_POINTER, CONSTRUCTION, DESTRUCTION)
-"""Of a parameter or holder: what has no methods of a name to fall back on."""
+_THROUGH = (CALL_OPERATOR, METHOD_POINTER, DESTRUCTION)
+"""Besides constructors, of a parameter or holder: what has no methods of a name to fall back on."""
 _OF_ITERATORS = ("operator!=", "operator++", "operator*")
 _ITERATOR = "dependent on a template parameter: the iterator of a range-for"
 _NAME_OF_TYPE = re.compile(r"(?:const )?(?:\w+::)*(\w+)(?:<.*>)?(?:::(\w+))?[& ]*")
@@ -43,6 +43,7 @@ class _Classes:
     """Methods by name, and what a class inherits."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
         overridden: dict[Id, list[Id]] = defaultdict(list)
         for source, target in db.execute("SELECT from_id, to_id FROM relations WHERE kind = 'overrides'"):
             overridden[source].append(target)
@@ -69,6 +70,13 @@ class _Classes:
             self._ids[qualname].append(id_)
             if file_id is not None:
                 self._in_tree.add(qualname)
+
+    def kind_of(self, holder: str) -> str:
+        """What holds a function, in words."""
+        if holder[0] == "@":
+            row = self._db.execute("SELECT kind FROM symbol WHERE id = ?", (int(holder[1:]),)).fetchone()
+            return row[0] if row is not None else "variable"
+        return "result of" if holder[0] == "~" else "parameter"
 
     def above(self, qualname: str) -> set[Id]:
         """The classes of that name and all their bases."""
@@ -153,10 +161,10 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
     classes = _Classes(derived.db)
     known = {row[:4] for row in derive_instances(derived)}
     for file_id, path, line, col, within, name, receiver, argument, text, parameter in rows:
-        if parameter and ((file_id, line, col, within) in known or name in _THROUGH):
+        if parameter and ((file_id, line, col, within) in known or name in _THROUGH or name.startswith(CONSTRUCTION)):
             if (file_id, line, col, within) not in known and text:
                 holder, _, label = parameter.partition(" ")
-                what = "field" if holder.startswith("@") else "parameter"
+                what = classes.kind_of(holder)
                 derived.unresolved([(file_id, line, col, within, text, f"through the {what} {label or holder}")])
             continue
         if receiver.endswith(BY_ARGUMENT):

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from xref.link.by_argument import RANGE, FunctionsOf
 from xref.link.constructions import copies
+from xref.link.signatures import parameters
 from xref.link.step import CallRow, Derived
 from xref.model import CALL_OPERATOR, CONSTRUCTION, DESTRUCTION, METHOD_POINTER, SAME, Evidence, Id
 
@@ -63,7 +64,7 @@ class _Program:
         for within, name, parameter in db.execute(
             "SELECT DISTINCT in_symbol_id, name, parameter FROM dependent_call WHERE parameter <> ''"
         ):
-            if within is not None and parameter[0] not in "#@":
+            if within is not None and parameter[0] not in "#@~":
                 self.uses[self.root(within)].add((name, parameter.partition(" ")[0]))
         self.inside = [
             _Row(*row) for row in db.execute(
@@ -139,12 +140,16 @@ class _Methods:
             " ORDER BY key"
         ):
             self._own[parent, DESTRUCTION].append(id_)
-        for id_, parent, signature in db.execute(
-            "SELECT id, parent_id, signature FROM symbol WHERE kind = 'constructor' AND lang = 'cpp'"
+        self._constructors: dict[Id, list[tuple[Id, int]]] = defaultdict(list)
+        """Those of a class that copy nothing, each with the most arguments that it takes."""
+        for id_, parent, name, signature in db.execute(
+            "SELECT id, parent_id, name, signature FROM symbol WHERE kind = 'constructor' AND lang = 'cpp'"
             " AND parent_id IS NOT NULL ORDER BY key"
         ):
             if not copies(signature):
-                self._own[parent, CONSTRUCTION].append(id_)
+                taken = parameters(name, signature)
+                has_any = bool(taken) and taken[-1].endswith("...")
+                self._constructors[parent].append((id_, MAX_VALUES if has_any else len(taken)))
         self._bases: dict[Id, list[Id]] = defaultdict(list)
         for derived, base in db.execute("SELECT from_id, to_id FROM relations WHERE kind = 'base' ORDER BY 1, 2"):
             self._bases[derived].append(base)
@@ -172,22 +177,29 @@ class _Methods:
     def named(self, class_: Id, name: str) -> list[Id]:
         """The class's methods of that name; when it has none, the nearest base's. Of constructors, those that copy
         nothing; the class itself stands for one that the compiler makes. Functions where a loop over it runs these."""
+        if name.startswith(CONSTRUCTION):
+            return self._constructors_of(class_, name.removeprefix(CONSTRUCTION))
         level, seen = [class_], {class_}
         while level:
-            found = [method for at in level for method in self._own.get((at, name), ())]
-            if found or name == CONSTRUCTION:
-                return found or [class_]
+            if found := [method for at in level for method in self._own.get((at, name), ())]:
+                return found
             level = [base for at in level for base in self._bases.get(at, ()) if base not in seen]
             seen.update(level)
         return [function.id for function in self._functions.called(name, class_)] if name in RANGE else []
+
+    def _constructors_of(self, class_: Id, given: str) -> list[Id]:
+        """Those that may be given so many arguments ("" for any number): which values may be left out, signatures do
+        not say."""
+        written = self._constructors.get(class_, [])
+        if given == "0" and (default := [id_ for id_, most in written if not most]):
+            return default
+        return [id_ for id_, most in written if not given or most >= int(given)] or [class_]
 
 
 def derive_instances(derived: Derived) -> set[tuple[int, int, int, Id]]:
     """Add the edges; returns the dependent calls (file id, line, column, function) whose parameter is known."""
     db = derived.db
     program = _Program(db)
-    if not program.uses:
-        return set()
     methods = _Methods(db, {name for uses in program.uses.values() for name, _ in uses} | {CALL_OPERATOR})
     derived.calls(dict.fromkeys(_of_callers(db, program, methods)))
     return _of_parameters(derived, program, methods)
@@ -231,8 +243,10 @@ def _of_parameters(derived: Derived, program: _Program, methods: _Methods) -> se
     ).fetchall():
         root = program.root(within)
         holder, _, label = parameter.partition(" ")
-        if holder.startswith("@"):
-            values = given.get((int(holder[1:]), "@"), set())
+        if holder[0] in "@~":
+            values = given.get((int(holder[1:]), holder[0]), set())
+            if holder[0] == RESULT:  # of an object that is returned clang knows the class, and what it calls
+                values = {value for value in values if value[0] == "f"}
         else:
             head, _, path = holder.partition("::")
             values = given.get((root, head), set()) | given.get((program.parent.get(root), head), set())
@@ -291,6 +305,8 @@ def _given(db: sqlite3.Connection, program: _Program, methods: _Methods) -> dict
                     flows[int(maker), RESULT].add((target, ""))
             else:
                 given[target].add(value)
+    for overrider, overridden in db.execute("SELECT from_id, to_id FROM relations WHERE kind = 'overrides'"):
+        flows[overrider, RESULT].add(((overridden, RESULT), ""))
     pending = [place for place in given if place in flows]
     while pending:
         place = pending.pop()

@@ -85,4 +85,29 @@ Ptr<T> Wrap(T* pointer) {
   return Ptr<T>(pointer);
 }
 
+// constructors that take as many arguments as the template gives
+struct Made {
+  Made();
+  explicit Made(int x);
+  Made(int x, int y);
+};
+template <class T>
+T MakeDefault() {
+  T local;
+  return T();
+}
+template <class T>
+T MakeOf(int x) {
+  return T(x);
+}
+template <class T, class... Args>
+T MakeAny(Args... args) {
+  return T(args...);
+}
+void UseMade() {
+  MakeDefault<Made>();
+  MakeOf<Made>(1);
+  MakeAny<Made>(1, 2);
+}
+
 }  // namespace tvm

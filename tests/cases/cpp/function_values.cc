@@ -73,4 +73,52 @@ struct FunctionObjImpl : FunctionObj {
   static void CppCall(FunctionObj* self);
 };
 
+// what a function returns is what its result runs: of each return, of overriders, of what is handed on
+using Op = int (*)(int);
+Op Get() { return One; }
+Op Declared();
+Op Handed(Op op) { return op; }
+struct Source {
+  virtual Op Find() { return Get(); }
+};
+struct OtherSource : Source {
+  Op Find() override { return Two; }
+};
+TypedFunction<int(int)> Wrapped() { return [](int x) { return One(x); }; }
+int Apply(Op op) { return op(1); }
+int UseResults(Source& source) {
+  auto one = Get();
+  one(1);
+  (*Get())(2);
+  Pick(false)(3);
+  Declared()(4);
+  Handed(Two)(5);
+  source.Find()(6);
+  auto wrapped = Wrapped();
+  wrapped(7);
+  (source.Find)()(8);
+  return Apply(Get());
+}
+template <typename T>
+int UseResultsInTemplate(T t) {
+  auto one = Get();
+  return one(t) + (*Get())(1);
+}
+
+// in brackets: a call as any other
+int UseBrackets(bool first, Base& base) { return (One)(1) + (*One)(2) + (&One)(3) + (base.Run)(4); }
+
+// what a declaration gives: to a variable of a namespace, to fields of which each constructor sets them
+static Op kept = Two;
+struct Fields {
+  Fields() {}
+  int Run() { return kept(1) + op(2) + typed(3) + lambda(4) + declared(5); }
+  Op op = One;
+  TypedFunction<int(int)> typed = Two;
+  TypedFunction<int(int)> lambda = [](int x) { return One(x); };
+  Op declared;
+};
+extern Op elsewhere;
+int UseElsewhere() { return elsewhere(1); }
+
 }  // namespace tvm

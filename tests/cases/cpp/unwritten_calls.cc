@@ -1,4 +1,5 @@
 // Calls that nobody writes where they run: the values of parameters that a call leaves out, and the ends of temporaries.
+// A function does not run the values of its own parameters, declared or defined.
 // In TVM: `Call(.., Span span = Span())` (tirx/expr.h), `LogFatal(__FILE__, __LINE__).stream() << ..` (runtime/logging.h).
 namespace tvm {
 
@@ -30,5 +31,31 @@ int Make(int op) {
   Call with_span(op, Span(), 3);
   return with_span.As(1) + with_span.As(1, 2);
 }
+
+int Later();
+int Twice(int x);
+using Hook = int (*)();
+int Declared(int op, int at = Twice(Now()), Hook hook = Later);
+int Defined(Hook hook = Later, Call call = Call(1)) { return hook(); }
+int WithLambda(Hook hook = [] { return Later(); }) { return hook(); }
+struct Base {
+  virtual int Run(int at = Now());
+};
+struct Made {
+  explicit Made(int op, int at = Now());
+};
+template <class T>
+T* make(int op) {
+  return new T(op);
+}
+int UseDefaults(Base& base) {
+  return Declared(1) + Declared(1, 2) + Declared(1, 2, Later) + Defined() + WithLambda() + base.Run() + base.Run(1);
+}
+template <class T>
+struct Overloaded {
+  int Run(T t, int at = Now());
+  int Run(int op, T t, int at, int with = Later());
+  int Use(T t) { return Run(t) + Run(t, 1) + Run(1, t, 2); }
+};
 
 }  // namespace tvm

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,11 @@ def _unpicklable() -> Callable[[], None]:
 
 def _broken(word: str) -> None:
     raise OSError(f"no {word} here")
+
+
+def _compute() -> None:
+    while True:
+        pass
 
 
 def _limit() -> int:
@@ -149,6 +155,14 @@ def test_a_task_that_hangs_is_stopped() -> None:
         quick.label: (9, None),
     }
     assert time.monotonic() - started < 40
+
+
+def test_a_task_that_computes_without_end_is_stopped_long_before_one_that_waits_for_a_busy_machine() -> None:
+    endless, patient = replace(_task(_compute), cpu_seconds=1.0), replace(_task(_sleep, 2), cpu_seconds=1.0)
+    found = _run([endless, patient, _task(_square, 3)])
+    assert found[endless.label] == (None, Failure("stopped after 1 s of computing", True))
+    assert found[patient.label][1] is None
+    assert found["_square(3,)"] == (9, None)
 
 
 def test_a_task_that_eats_memory_fails_before_the_machine_does() -> None:

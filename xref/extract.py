@@ -30,6 +30,9 @@ from xref.workers import Failure, Task, Workers
 
 Progress = Callable[[int, int, str], None]
 _POLL_SECONDS = 0.25
+_CPU_SECONDS, _CPU_SECONDS_AGAIN = 90.0, 30.0
+"""Of computing that a unit may take, and on its second try: TVM's slowest takes 6 s, half of its public headers in one
+task 12. A parse that does not end does not end the second time either."""
 _NO_PCH_WARNING = "the tree's common headers were not precompiled, so that indexing takes several times longer"
 
 
@@ -99,8 +102,8 @@ def _cpp_task(job: UnitJob, pch: Pch) -> UnitResult:
 # in the one process that writes
 
 
-def _unit_task(job: UnitJob, pch: Pch) -> Task:
-    return Task(job.main or "headers", _cpp_task, (job, pch), job.owned)
+def _unit_task(job: UnitJob, pch: Pch, cpu_seconds: float = _CPU_SECONDS) -> Task:
+    return Task(job.main or "headers", _cpp_task, (job, pch), job.owned, cpu_seconds)
 
 
 def _python_task(job: python_part.PythonJob) -> Task:
@@ -296,7 +299,7 @@ def _file_by_file(task: Task, problem: Failure) -> list[Task]:
     if len(task.paths) == 1 and not problem.crashed:
         return []
     if task.run is _cpp_task:
-        return [_unit_task(alone(path), NO_PCH) for path in task.paths]
+        return [_unit_task(alone(path), NO_PCH, _CPU_SECONDS_AGAIN) for path in task.paths]
     if task.run is python_part.extract_python:
         batch: python_part.PythonJob = task.arguments[0]
         return [_python_task(replace(batch, files=(file,))) for file in batch.files]

@@ -46,12 +46,14 @@ _INTERRUPTIONS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 @dataclass(frozen=True)
 class Task:
-    """`run(*arguments)` in a worker; `label` is for progress, `paths` are the files that fail with it."""
+    """`run(*arguments)` in a worker; `label` is for progress, `paths` are the files that fail with it. `cpu_seconds`:
+    after so much computing it is stopped, however busy the machine is; 0 for no such limit."""
 
     label: str
     run: Callable[..., Any]
     arguments: tuple[Any, ...]
     paths: tuple[str, ...]
+    cpu_seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -202,7 +204,7 @@ class _Worker:
         self._printed()  # of the task before
         self.task, self.started = task, time.monotonic()
         try:
-            self.pipe.send((task.run, task.arguments))
+            self.pipe.send((task.run, task.arguments, task.cpu_seconds))
         except (BrokenPipeError, ConnectionResetError):
             return False
         return True
@@ -220,6 +222,8 @@ class _Worker:
             self._process.kill()
             self._process.join()
         words = f"the worker process died ({_exit_words(self._process.exitcode)})"
+        if self._process.exitcode == -signal.SIGPROF:
+            words = f"stopped after {self.task.cpu_seconds:.0f} s of computing"
         if _OUT_OF_MEMORY.search(self._printed()):
             words = out_of_memory(self._memory)
         self.pipe.close()
@@ -275,8 +279,10 @@ def _serve(
     _, unusable = _attempt(initialize, arguments, memory)
     with suppress(EOFError, OSError):
         while (given := pipe.recv()) is not None:
-            run, values = given
+            run, values, cpu_seconds = given
+            signal.setitimer(signal.ITIMER_PROF, cpu_seconds)  # SIGPROF ends the process, whatever a library is at
             answer = (None, unusable) if unusable else _attempt(run, values, memory)
+            signal.setitimer(signal.ITIMER_PROF, 0)
             data, unsendable = _attempt(ForkingPickler.dumps, (answer,), memory)
             pipe.send_bytes(ForkingPickler.dumps((None, unsendable)) if unsendable else data)
 

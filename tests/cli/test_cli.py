@@ -230,6 +230,29 @@ def test_ctrl_c_and_kill_end_with_130_and_one_line(tmp_path: Path, number: signa
     assert (process.returncode, out, err) == (130, "", "xref: interrupted: nothing was changed\n")
 
 
+def test_ctrl_c_is_answered_while_the_verbs_are_still_imported() -> None:
+    code = (
+        "import sys\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'xref.cli.verbs': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "from xref.__main__ import main\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "xref: interrupted: nothing was changed\n")
+
+
+def test_ctrl_c_is_answered_while_the_command_line_is_read(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("click.Group.parse_args", interrupted)
+    code, out, err = run("where", "f")  # click ends the line in which the terminal shows ^C
+    assert (code, out, err) == (130, "", "\nxref: interrupted: nothing was changed\n")
+
+
 @pytest.mark.parametrize(
     ("problem", "message"),
     [

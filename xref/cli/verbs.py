@@ -78,7 +78,8 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     except click.ClickException as error:
         error.show()
         code = error.exit_code
-    except click.Abort:
+    except click.Abort:  # Ctrl-C before a verb began
+        write_lines(["xref: interrupted: nothing was changed"], error=True)
         code = ExitCode.INTERRUPTED
     sys.exit(code if isinstance(code, int) else ExitCode.DONE)
 

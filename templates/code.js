@@ -3,6 +3,7 @@
 
 (() => {
   const LINE = 20;  // pixels, as in xref.css
+  const FEW = 12;  // lines that a run was seen on that are listed at once
   const LANGUAGES = { cpp: "C++", python: "Python", cython: "Cython" };
   const element = xref.element;
 
@@ -217,8 +218,11 @@
     for (const [id, title] of runs) choice.append(element("option", { value: id }, title));
     const note = element("span", { class: "note", role: "status" });
     facts.append(" · run ", choice, " ", note);
-    const kept = xref.recall("run");
-    choice.value = kept === "" || runs.some(([id]) => id === kept) ? kept : runs[0][0];
+    const asked = new URLSearchParams(location.search).get("run"), known = (one) => runs.some(([id]) => id === one);
+    const kept = known(asked) ? asked : xref.recall("run");
+    choice.value = kept === "" || known(kept) ? kept : runs[0][0];
+    const where = element("details", { class: "seen" });
+    facts.after(where);
     const python = /\.py$/.test(code.dataset.path);
     let hot = [];
     async function show() {
@@ -231,16 +235,24 @@
       for (let at = 0; at < lines.length; at += 2) {
         const line = document.getElementById(`L${lines[at]}`);
         if (!line) continue;
+        line.dataset.ran = lines[at + 1];
         line.classList.add("hot");
         line.title = `called or calling ×${lines[at + 1].toLocaleString("en")} in run ${choice.value}`;
         line.style.setProperty("--h", `${Math.round(25 + 75 * Math.log2(lines[at + 1] + 1) / Math.log2(most + 1))}%`);
         hot.push(line);
       }
       const seen = hot.length === 1 ? `it was seen on 1 line, ×${most.toLocaleString("en")}` : hot.length ? `it was seen on ${hot.length.toLocaleString("en")} lines, up to ×${most.toLocaleString("en")}` : "it was not seen here";
+      where.replaceChildren(element("summary", {}, "Lines that it was seen on"), ...hot.flatMap((line) => [element("a", { href: `#${line.id}` }, line.id.slice(1)), ` ×${Number(line.dataset.ran).toLocaleString("en")} `]));
+      where.hidden = !hot.length;
+      where.open = hot.length <= FEW;
       note.textContent = !run ? "" : python || run[4] ? seen : `${seen}; of C++ it saw calls from and to Python, and passes`;
       note.title = !run || python || run[4] ? "" : "xref trace --native also records which C++ function called which";
     }
-    choice.addEventListener("change", () => { xref.keep("run", choice.value); show(); });
+    choice.addEventListener("change", () => {
+      xref.keep("run", choice.value);
+      if (asked !== null) history.replaceState(null, "", location.pathname + location.hash);  // another was chosen since
+      show();
+    });
     show();
   }
 

@@ -4,6 +4,7 @@
 (() => {
   const element = xref.element;
   const number = (value) => value.toLocaleString("en");
+  const counted = (value, noun) => `${number(value)} ${noun}${value === 1 ? "" : "s"}`;
 
   // ---- Keys: filter by name, registry and state ------------------------------------------------------------------
 
@@ -72,9 +73,10 @@
   const time = (ns) => (ns >= 1e9 ? `${(ns / 1e9).toPrecision(3)} s` : ns >= 1e6 ? `${(ns / 1e6).toPrecision(3)} ms` : `${(ns / 1e3).toPrecision(3)} µs`);
   const ROW = 24, CHAR = 6.7;  // pixels: a row of boxes, a character in them (xref.css)
 
-  // Frames of xref/site/stacks.py as boxes: { label, full, lang, href, ns, times, note, below }.
-  function tree(frames) {
-    const root = { label: "all", full: "all", lang: "", href: null, ns: 0, times: 1, note: "", below: [] };
+  // Frames of xref/site/stacks.py as boxes: { label, full, lang, href, ns, times, note, most, below }; `most`: no more than
+  // `ns` passed in it, since calls of it that ran inside one another count each. `whole` names all of them together.
+  function tree(frames, whole) {
+    const root = { label: whole, full: whole, lang: "", href: null, ns: 0, times: 1, note: "", below: [] };
     const made = frames.map((frame) => ({ ...frame, below: [] }));
     made.forEach((frame) => (frame.parent < 0 ? root : made[frame.parent]).below.push(frame));
     made.forEach((frame) => frame.below.sort((a, b) => b.ns - a.ns));
@@ -84,13 +86,16 @@
   }
 
   const callFrames = (run) => run.stacks.map(([parent, at, times, ns, callers, elsewhere]) => ({
-    parent, times, ns, label: run.shorts[at], full: run.labels[at], lang: run.langs[at], href: run.hrefs[at],
+    parent, times, ns, label: run.shorts[at], full: run.labels[at], lang: run.langs[at], href: run.hrefs[at], most: run.nested.includes(at),
     note: callers ? `called from ${callers} functions: what ran inside it, for all of them together` : elsewhere ? "several call it: what ran inside it begins a stack of its own" : "",
   }));
   const passFrames = (run) => run.pass_stacks.map(([parent, name, times, ns, href]) => ({ parent, times, ns, label: name, full: name, lang: "", href, note: "" }));
 
-  function flame(section, heading, about, frames) {
-    const whole = tree(frames);
+  const took = ({ ns, most }) => `${most ? "≤ " : ""}${time(ns)}`;
+
+  // `sum`: what the time of all frames together is, "" where they overlap, so that it would be no time of the run.
+  function flame(section, heading, about, frames, all, sum) {
+    const whole = tree(frames, all);
     const canvas = element("div", { class: "flame", tabindex: "0", role: "group", "aria-label": `${heading}: boxes as wide as their time` });
     const trail = element("p", { class: "facts trail", role: "status" });
     section.append(element("h3", {}, heading), element("p", { class: "note" }, about), trail, canvas);
@@ -102,7 +107,8 @@
         link.addEventListener("click", () => show(path.slice(0, at + 1)));
         return at ? [" › ", link] : [link];
       }));
-      trail.append(` ${time(top.ns)}`);
+      if (top !== whole) trail.append(` ${took(top)}`);
+      else if (sum) trail.append(` ${time(top.ns)} ${sum}`);
       if (top.href) trail.append(" · ", element("a", { href: xref.root + top.href }, "its page"));
       if (top.note) trail.append(` · ${top.note}`);
       let deepest = 0;
@@ -112,9 +118,9 @@
         if (wide < 2 || depth > 60) return;
         deepest = Math.max(deepest, depth);
         const own = frame.ns - frame.below.reduce((sum, { ns }) => sum + ns, 0), room = Math.floor((wide - 8) / CHAR);
-        const words = `${frame.label} ${time(frame.ns)}`;
+        const words = `${frame.label} ${took(frame)}`;
         const label = room >= words.length ? words : room >= frame.label.length ? frame.label : room > 4 ? `${frame.label.slice(0, room - 1)}…` : "";
-        const title = [frame.full, `${time(frame.ns)}${frame.below.length && own > 0 ? `, ${time(own)} of it itself` : ""}, ×${number(frame.times)}`, frame.note].filter(Boolean).join("\n");
+        const title = [frame.full, `${took(frame)}${frame.below.length && own > 0 && !frame.most ? `, ${time(own)} of it itself` : ""}, ×${number(frame.times)}`, frame.note].filter(Boolean).join("\n");
         const box = element("button", { type: "button", class: `${frame.lang ? `l-${frame.lang}` : "l-pass"}${frame.note ? " apart" : ""}`, style: `left:${left.toFixed(3)}%;width:${width.toFixed(3)}%;top:${depth * ROW}px`, title }, label);
         box.addEventListener("click", () => show([...path, ...above.slice(1), frame]));
         boxes.push(box);
@@ -153,9 +159,9 @@
   }
 
   function flames(section, run) {
-    if (run.pass_stacks.length) flame(section, "By pass", "Below a pass stand those that it ran; a pass that ran several times at one place is one box. Click a box to enlarge it, Esc goes back.", passFrames(run));
+    if (run.pass_stacks.length) flame(section, "By pass", "Below a pass stand those that it ran; a pass that ran several times at one place is one box. Click a box to enlarge it, Esc goes back.", passFrames(run), "all passes", "in those that no other pass ran");
     const calls = callFrames(run);
-    if (calls.length) flame(section, "By call", "Functions, as wide as the measured time of FFI calls below them. A box stands below another only where that is sure: the run counted pairs of caller and callee, so a function that several others called ends its stacks (dashed), and what ran inside it begins a stack of its own. Calls inside a call of the same function count for both.", calls);
+    if (calls.length) flame(section, "By call", "Functions, as wide as the measured time of FFI calls below them. A box stands below another only where that is sure: the run counted pairs of caller and callee, so a function that several others called ends its stacks (dashed), and what ran inside it begins a stack of its own. “≤”: calls of the function ran inside one another, and each counts whole. So stacks overlap in time, and there is no sum of them.", calls, counted(calls.filter(({ parent }) => parent < 0).length, "stack"), "");
     if (!run.pass_stacks.length && !calls.length) section.append(element("p", { class: "none" }, "The run has no times, neither of passes nor of FFI calls."));
   }
 
@@ -181,7 +187,7 @@
     async function show() {
       history.replaceState(null, "", `#a=${encodeURIComponent(a.value)}&b=${encodeURIComponent(b.value)}`);
       const [one, two] = await Promise.all([a, b].map((select) => xref.data(runs.find(([id]) => id === select.value)[3])));
-      out.replaceChildren(element("h2", {}, "Passes"), passes(one, two), element("h2", {}, "Functions that ran in one of them only, or much more often"), functions(one, two));
+      out.replaceChildren(element("h2", {}, "Passes"), element("p", { class: "note" }, "Times include the passes inside; one that ran inside another of its name counts once."), passes(one, two), element("h2", {}, "Functions that ran in one of them only, or much more often"), functions(one, two));
     }
     a.addEventListener("change", show);
     b.addEventListener("change", show);
@@ -189,14 +195,7 @@
   }
 
   function passes(one, two) {
-    const sum = (run) => {
-      const all = new Map();
-      for (const [name, , , duration, changed, href] of run.passes) {
-        const known = all.get(name) || { times: 0, ns: 0, changed: 0, href };
-        all.set(name, { times: known.times + 1, ns: known.ns + duration, changed: known.changed + (changed ? 1 : 0), href });
-      }
-      return all;
-    };
+    const sum = (run) => new Map(run.totals.map(([name, href, times, changed, ns]) => [name, { href, times, changed, ns }]));
     const left = sum(one), right = sum(two);
     const rows = [...new Set([...left.keys(), ...right.keys()])].map((name) => [name, left.get(name), right.get(name)]);
     rows.sort((x, y) => Math.abs((y[1]?.ns || 0) - (y[2]?.ns || 0)) - Math.abs((x[1]?.ns || 0) - (x[2]?.ns || 0)));

@@ -389,11 +389,33 @@ def test_runs_in_the_margin_can_be_switched(open_page: Open) -> None:
     assert "it was seen on 2 lines, up to ×3" in page.locator("p.facts").inner_text()
     page.select_option("#run", "")
     page.wait_for_selector("span.hot", state="detached")
+    assert page.locator(".seen").is_hidden()
     page.reload()
     page.wait_for_selector("#run")
     assert page.locator("#run").input_value() == "", "the choice is kept"
     page.select_option("#run", site_case.RUN)
     page.wait_for_selector("span.hot")
+
+
+def test_a_run_leads_to_its_files_and_they_to_the_lines_that_ran(open_page: Open) -> None:
+    """The page of a run led to no file, and a file told on how many lines a run was seen, not on which."""
+    page = open_page(urls.run_url(site_case.RUN))
+    rows = page.locator("section[aria-labelledby=files] tbody tr").all_inner_texts()
+    assert [row.split()[:4] for row in rows] == [
+        ["src/relax/fuse_tir.cc", "3", "2", "8"], ["python/tvm/relax/transform.py", "2", "1", "3"],
+        ["python/tvm/relax/pipeline.py", "2", "1", "1"],
+    ]  # fmt: skip
+    assert rows[0].split()[4:] == ["15", "×5"]
+    page.evaluate("xref.keep('run', '')")
+    page.locator("section[aria-labelledby=files] a", has_text="fuse_tir.cc").click()
+    page.wait_for_selector("span.hot")
+    assert page.locator("#run").input_value() == site_case.RUN, "whatever was chosen before"
+    assert page.locator(".seen a").all_inner_texts() == ["11", "12", "15"]
+    assert "11 ×3 12 ×1 15 ×5" in page.locator(".seen").inner_text()
+    page.locator(".seen a", has_text="15").click()
+    page.wait_for_url("**#L15")
+    page.select_option("#run", "")
+    page.wait_for_selector("span.hot", state="detached")
 
 
 def test_the_line_of_an_address_is_highlighted_though_it_ran(open_page: Open) -> None:
@@ -456,10 +478,14 @@ def test_where_the_time_of_a_run_went(open_page: Open) -> None:
     ]  # fmt: skip
     box.click()
     assert page.locator(".trail").nth(1).locator("button").all_inner_texts() == [
-        "all", "pipeline.one", "transform.FuseTIR", "relax.transform.FuseTIR"
+        "1 stack", "pipeline.one", "transform.FuseTIR", "relax.transform.FuseTIR"
     ]  # fmt: skip
     assert calls.locator("button").count() == 1, "what is inside it is too short to be seen"
     page.keyboard.press("Escape")
+    passes, stacks = page.locator(".trail").all_inner_texts()
+    assert passes == "all passes 10.0 ms in those that no other pass ran"
+    assert stacks.startswith("1 stack")
+    assert "ms" not in stacks.partition("›")[0], "stacks overlap: their sum is no time of the run"
     assert page.locator("svg.timeline a").count() == 3
     page.locator("svg.timeline a", has_text="FuseTIR").first.click()
     assert page.locator("li:target").inner_text().startswith("FuseTIR")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from xref.site.assets import breakable, humps
 from xref.site.build import build_site
 from xref.site.links import Linker
 from xref.site.plan import make_plan
+from xref.site.run_nesting import nested
 from xref.site.run_passes import PassRow, parents, places, totals
 from xref.site.stacks import Edge, Frame, call_stacks, pass_stacks
 
@@ -151,3 +153,30 @@ def test_a_function_that_another_made_has_the_key_of_that_one(tmp_path: Path) ->
 def test_names_break_before_their_humps() -> None:
     assert str(humps("tirx.analysis.UndefinedVars<")) == "tirx.<wbr>analysis.<wbr>Undefined<wbr>Vars&lt;"
     assert str(breakable("tvm::relax::ns.a<b>")) == "tvm::<wbr>relax::<wbr>ns.<wbr>a&lt;b&gt;"
+
+
+def test_functions_whose_calls_run_inside_one_another() -> None:
+    """The times of RunPass, which runs Python, which calls RunPass, added up to twice the length of the run."""
+    assert nested([(None, 1), (1, 2), (2, 3), (3, 1), (3, 4), (5, 1)]) == {1, 2, 3}
+    assert nested([(1, 1), (1, 2)]) == {1}
+    assert nested([(None, 1), (1, 2), (1, 3), (3, 2)]) == frozenset()
+    assert nested([(1, 2), (2, 1), (3, 4), (4, 3), (2, 3)]) == {1, 2, 3, 4}
+    long = [(number, number + 1) for number in range(20000)]
+    assert nested([*long, (20000, 0)]) == set(range(20001)), "no recursion of ours"
+
+
+def test_a_time_that_counts_some_twice_says_so(tmp_path: Path) -> None:
+    db = site_case.make(tmp_path)
+    site_case.add_run(db)
+    with sqlite3.connect(db) as connection:
+        connection.execute(
+            "INSERT INTO observed_call VALUES (?, ?, ?, 'callback', NULL, 0, 1, 2, NULL)",
+            (site_case.RUN, site_case.id_of(site_case.CREATOR), site_case.id_of(site_case.WRAPPER)),
+        )
+    build_site(db, tmp_path / "out", 1, lambda *_: None)
+    site = site_case.Site(db, tmp_path / "out")
+    run = site.read(urls.run_url(site_case.RUN))
+    assert re.search(r"<span title=\"Some of these calls ran inside others[^>]*>≤ 4.5 ms</span>", run)
+    assert "≤ 4.5 ms" in site.page(site_case.CREATOR)
+    assert "≤ 1" not in run, "the others are what passed"
+    assert "10 ms from the start of the first pass to the end of the last" in run

@@ -145,6 +145,7 @@ def _page_ids(page: str, found: list[str], result: SiteCheck) -> _PageIds:
 def _resolve(page: str, folder: str, link: str, *, based: bool) -> str:
     """A link of a page as a path below the site's folder, with its anchor; `folder` is what links are relative to."""
     path, mark, anchor = link.partition("#")
+    path = path.partition("?")[0]  # what follows is for scripts: `source/x.py.html?run=...`
     whole = posixpath.normpath(posixpath.join(folder, unquote(path))) if path or based else page
     return f"{whole}#{unquote(anchor)}" if mark else whole
 

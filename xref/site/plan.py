@@ -23,6 +23,7 @@ from xref.site import drawable, urls
 from xref.site.callgraph import CallGraph, load_graph, load_observed
 from xref.site.names import CONTAINERS, Name, is_constructor, load_aliases, load_names, load_parameters
 from xref.site.packing import Packing, pack
+from xref.site.run_nesting import nested_calls
 from xref.site.sources import SourceFile, State, examine, tree_root
 from xref.site.walks import Walk, load_walks, walked
 from xref.store import open_index, read_meta
@@ -69,6 +70,8 @@ class SitePlan:
     walks: list[Walk]
     key_states: dict[tuple[str, str], str]
     """(registry, name) -> letters of what is known of the key, see `keys.states`."""
+    nested: dict[str, frozenset[Id]]
+    """Run -> functions whose calls may have run inside one another, see `run_nesting`."""
 
     @cached_property
     def away(self) -> frozenset[int]:
@@ -205,7 +208,7 @@ def make_plan(
         dispatchers = frozenset(id_ for id_, count in callees.items() if count > drawable.HUB_CALLEES)
         return SitePlan(
             db_path.absolute(), root, meta, files, names, aliases, graph, observed, _runs(db), packing, drawn,
-            dispatchers, callers, refs, parameters, key_pages, walks, key_states,
+            dispatchers, callers, refs, parameters, key_pages, walks, key_states, nested_calls(db),
         )  # fmt: skip
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
 
 from markupsafe import Markup
 
-from xref.model import Id, Lang
+from xref.model import Id, Lang, XrefError
 from xref.site import urls
 from xref.site.ir_pages import differences, ir_page, ir_url
 from xref.site.links import Line, Linker, SymbolLink
@@ -18,6 +20,8 @@ from xref.site.plan import Run
 from xref.site.run_passes import PassRow, PassTotal, load_passes, totals
 from xref.site.stacks import Edge, call_stacks, pass_stacks
 from xref.site.timeline import Slice, timeline
+from xref.trace.folder import existing_run
+from xref.trace.runfile import read_header
 
 RUNS = "runs/index.js"
 SHOWN = 200
@@ -40,6 +44,8 @@ class EdgeRow(NamedTuple):
     remark: str
     times: int
     total_ns: int | None
+    nested: bool
+    """Whether calls of the callee may have run inside one another, see `run_nesting`."""
 
 
 class Edges(NamedTuple):
@@ -50,6 +56,11 @@ class Edges(NamedTuple):
     rows: list[EdgeRow]
     total: int
     calls: int
+
+    @property
+    def timed(self) -> bool:
+        """Whether any of them was measured."""
+        return any(row.total_ns is not None for row in self.rows)
 
 
 class RunView(NamedTuple):
@@ -67,6 +78,23 @@ class RunView(NamedTuple):
     edges: list[Edges]
     unmatched: list[tuple[str, str, int, str]]
     unmatched_total: int
+    seconds: float | None
+    """How long the command ran, None where the run's file is gone."""
+    span_ns: int
+    """From the first pass's start to the last one's end."""
+    files: list[RanFile]
+
+
+class RanFile(NamedTuple):
+    """A file in a run: functions of it that ran and how often, lines that were seen, the busiest with its count."""
+
+    path: str
+    href: str
+    functions: int
+    calls: int
+    lines: int
+    busiest: int
+    most: int
 
 
 def view_of(db: sqlite3.Connection, linker: Linker, run: Run) -> RunView:
@@ -95,7 +123,36 @@ def view_of(db: sqlite3.Connection, linker: Linker, run: Run) -> RunView:
     )
     changed = [total for total in leaves if total.changed]
     known = any(row.changed is not None for row in passes)
-    return RunView(run, passes, picture, slowest, containers, changed, known, edges, rows[:SHOWN], len(rows))
+    return RunView(
+        run, passes, picture, slowest, containers, changed, known, edges, rows[:SHOWN], len(rows),
+        _seconds(linker.plan.db, run.id), span, ran_files(db, linker, run.id),
+    )  # fmt: skip
+
+
+def _seconds(db: Path, run: str) -> float | None:
+    try:
+        return float(read_header(existing_run(db, run))["seconds"])
+    except (XrefError, OSError, ValueError, KeyError):
+        return None
+
+
+def ran_files(db: sqlite3.Connection, linker: Linker, run: str) -> list[RanFile]:
+    """The files of the site in which a run was seen, those with most lines first."""
+    inside = {
+        path: (functions, calls)
+        for path, functions, calls in db.execute(
+            "SELECT s.path, count(DISTINCT o.callee_id), sum(o.count) FROM observed_calls o"
+            " JOIN symbols s ON s.id = o.callee_id WHERE o.run_id = ? AND s.path IS NOT NULL GROUP BY 1", (run,),
+        )
+    }  # fmt: skip
+    found = []
+    for path, pairs in heat(db, run).items():
+        if path in linker.plan.files_at:
+            counts = dict(zip(pairs[::2], pairs[1::2], strict=True))
+            busiest = max(counts, key=lambda line: (counts[line], -line))
+            href = f"{urls.source_url(path)}?run={quote(run, safe='')}"
+            found.append(RanFile(path, href, *inside.get(path, (0, 0)), len(counts), busiest, counts[busiest]))
+    return sorted(found, key=lambda file: (-file.lines, -file.calls, file.path))
 
 
 def _keys_of_symbols(db: sqlite3.Connection) -> dict[Id, tuple[str, str]]:
@@ -138,6 +195,7 @@ def _edges(
             *_key_of(linker, keys, callee),
             count,
             total,
+            callee in linker.plan.nested.get(run, ()),
         )
         for caller, callee, count, total in rows[:SHOWN]
     ]
@@ -170,6 +228,8 @@ def calls_data(db: sqlite3.Connection, linker: Linker, run: str) -> dict[str, ob
         "edges": [[-1 if edge.caller is None else number[edge.caller], number[edge.callee], edge.times, edge.ns]
                   for edge in edges],
         "passes": [[row.name, row.depth, row.start_ns, row.duration_ns, row.changed, row.href] for row in passes],
+        "nested": [number[id_] for id_ in ids if id_ in linker.plan.nested.get(run, ())],
+        "totals": [[total.name, total.href, total.times, total.changed, total.total_ns] for total in totals(passes)],
         "stacks": [[frame.parent, number[frame.what], *frame[2:]] for frame in call_stacks(edges)],
         "pass_stacks": [list(frame) for frame in pass_stacks(passes)],
     }  # fmt: skip

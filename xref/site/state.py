@@ -33,7 +33,7 @@ from xref.site.walks import walks_folder
 from xref.trace.folder import run_files
 
 FILE = ".xref-site-state"
-_VERSION = 5
+_VERSION = 6
 _WORD = re.compile(r"\w+")
 _DIGITS = 8
 """Of each of the four marks of a symbol: of its address, of what its neighbours' pages show of it, of all else but who
@@ -205,6 +205,7 @@ def _symbols(plan: SitePlan, rows: Rows) -> dict[str, str]:
             sites,
             members[id_],
             rows.symbols.get(id_),
+            sorted(run for run, ids in plan.nested.items() if id_ in ids),
         )
         result[plan.packing.code[id_]] = f"{_sum(address):08x}{_sum(names):08x}{_sum(shown):08x}{_sum(wiring):08x}"
     return result

@@ -225,7 +225,8 @@ class SymbolPages:
             relations=view.relations(linker, facts),
             members=members[: view.MEMBERS_SHOWN], more_members=max(0, len(members) - view.MEMBERS_SHOWN),
             unresolved=[(linker.place(at, line), text, reason) for at, line, text, reason in facts.unresolved],
-            ran=[(ran, urls.run_url(ran.run)) for ran in facts.ran], callable=speaks,
+            ran=[(ran, urls.run_url(ran.run), id_ in self._plan.nested.get(ran.run, ())) for ran in facts.ran],
+            callable=speaks,
         )  # fmt: skip
 
     def _why_no_callees(self, id_: Id) -> str | None:

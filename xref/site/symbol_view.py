@@ -133,7 +133,8 @@ class SymbolView:
     members: list[Member]
     more_members: int
     unresolved: list[tuple[Line, str, str]]
-    ran: list[tuple[Ran, str]]
+    ran: list[tuple[Ran, str, bool]]
+    """With the address of the run, and whether the calls may have run inside one another."""
     callable: bool
 
     @property
@@ -145,8 +146,8 @@ class SymbolView:
     @property
     def ran_total(self) -> int:
         """Calls of it over all runs; of a pass that nothing else called, how often it ran."""
-        calls = sum(ran.times for ran, _ in self.ran if ran.kind != "pass")
-        return calls or sum(ran.times for ran, _ in self.ran)
+        calls = sum(ran.times for ran, *_ in self.ran if ran.kind != "pass")
+        return calls or sum(ran.times for ran, *_ in self.ran)
 
     @property
     def callee_total(self) -> int:

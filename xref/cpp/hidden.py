@@ -34,6 +34,7 @@ _IS_MADE = 4
 """The bit beside the pointer to the written list that tells the other one."""
 _NEAR = 1 << 22
 """Bytes: clang keeps the nodes of a small tree in one piece of memory."""
+_MAX_CAPTURES = 1000
 _WORD = ctypes.sizeof(ctypes.c_size_t)
 
 
@@ -122,6 +123,23 @@ def _class_of(statement: int) -> int:
 
 def _field_of(default: int, like: CXCursor) -> CXCursor:
     return CXCursor(kinds.FIELD, 0, words_at(default, _FIELD_OF_DEFAULT + 1)[_FIELD_OF_DEFAULT], 0, like.data2)
+
+
+_CAPTURES = 4
+"""Where in a lambda the values of its captures stand, and behind them its body (clang/AST/ExprCXX.h, `LambdaExpr`)."""
+_COUNT_SHIFT, _COUNT_MASK = 32, 0xFFFF
+"""Where in its first word their number is."""
+
+
+def captured_by(closure: CXCursor, body: CXCursor) -> list[CXCursor] | None:
+    """What computes the captures of a lambda, where it stands; None where this libclang keeps it elsewhere, which the
+    place of the body tells."""
+    layout = _layout()
+    count = words_at(closure.data1, 1)[0] >> _COUNT_SHIFT & _COUNT_MASK
+    words = words_at(closure.data1, _CAPTURES + count + 1) if count < _MAX_CAPTURES else [0]
+    if layout is None or words[-1] != body.data1:
+        return None
+    return Listed(layout.words, [word for word in words[_CAPTURES:-1] if word], closure).cursors()
 
 
 class Values(NamedTuple):

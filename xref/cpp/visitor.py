@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xref.cpp import kinds
 from xref.cpp.allocations import Allocations
-from xref.cpp.braces import Braces
+from xref.cpp.captures import Captures
 from xref.cpp.clang import CXCursor
 from xref.cpp.declares import Declares
 from xref.cpp.macros import Macros
@@ -12,7 +12,7 @@ from xref.cpp.unevaluated import Unevaluated
 from xref.cpp.walk import Inputs
 
 
-class Visitor(Declares, Braces, Allocations, Macros, Unevaluated):
+class Visitor(Declares, Captures, Allocations, Macros, Unevaluated):
     """Sends each cursor to its handler."""
 
     def __init__(self, inputs: Inputs) -> None:
@@ -39,7 +39,7 @@ class Visitor(Declares, Braces, Allocations, Macros, Unevaluated):
             kinds.VARIABLE: self._variable,
             kinds.PARAMETER: self._parameter,
             kinds.UNEXPOSED_DECL: self._unexposed,
-            kinds.LAMBDA_EXPR: self._lambda,
+            kinds.LAMBDA_EXPR: self._closure,
             kinds.RETURN_STATEMENT: self._return,
             kinds.RANGE_FOR: self._range_for,
             kinds.SWITCH_STATEMENT: self._switch,
@@ -62,6 +62,10 @@ class Visitor(Declares, Braces, Allocations, Macros, Unevaluated):
             kinds.INCLUSION: self._inclusion,
         }
         self.heed_decltype()
+
+    def _closure(self, cursor: CXCursor, parent: CXCursor) -> int:
+        self.note_copied_captures(cursor)
+        return self._lambda(cursor, parent)
 
     def walk(self, root: CXCursor) -> None:
         """Visit the whole unit. Exceptions of handlers propagate."""

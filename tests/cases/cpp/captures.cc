@@ -20,4 +20,32 @@ struct Pool {
   }
 };
 
+// What is captured by copy is copied in the function around: `[=](IRModule mod, PassContext pc)` of every pass.
+struct Ref {
+  Ref();
+  Ref(int value);
+  Ref(const Ref& other);
+  ~Ref();
+  Ref Self() {
+    return [*this] { return *this; }();
+  }
+};
+void Use(const Ref& ref);
+template <typename F>
+void Give(F f);
+void Copies(Ref one, Ref& other) {
+  Ref several[2];
+  auto named = [one, &other] { Use(one); };
+  auto all = [=] { Use(one), Use(other); };
+  auto array = [several, made = Ref(1), same = one] { Use(several[0]); };
+  auto nested = [one] { return [one] { Use(one); }; };
+  auto none = [&] { Use(one); };
+  Give([other] { Use(other); });
+}
+template <typename T>
+void CopiesInTemplate(T unsure, Ref sure) {
+  auto named = [unsure, sure] { Use(sure); };
+  auto all = [=] { Use(sure); };
+}
+
 }  // namespace tvm

@@ -11,7 +11,7 @@ from xref.cpp.names import Declaration
 from xref.cpp.walk import Inputs
 from xref.model import Call, Evidence, FileFacts
 
-_INSTANTIABLE = (kinds.CLASS, kinds.STRUCT)
+_INSTANTIABLE = (kinds.CLASS, kinds.STRUCT, kinds.UNION)
 
 
 class Lifetimes(Instances):
@@ -96,10 +96,13 @@ class Lifetimes(Instances):
             self._note_destructor_of(self.library.clang_getCursorSemanticParent(constructor), facts, line, col)
 
     def note_destructor(self, variable: CXCursor) -> None:
-        """A local variable's destructor is called by the function, where somebody wrote one for its class."""
+        """A local variable's destructor is called by the function, where somebody wrote one for its class; an array's
+        elements each have one."""
         library, scope = self.library, self.scope
-        kind = library.clang_getCursorType(variable)
-        class_ = library.clang_getTypeDeclaration(library.clang_getCanonicalType(kind))
+        kind = library.clang_getCanonicalType(library.clang_getCursorType(variable))
+        while kind.kind in kinds.ARRAY_TYPES:
+            kind = library.clang_getArrayElementType(kind)
+        class_ = library.clang_getTypeDeclaration(kind)
         if scope is None or kind.kind in REFERENCES or class_.kind not in _INSTANTIABLE:
             return
         file, line, col = self.position(variable)

@@ -58,4 +58,23 @@ struct Overloaded {
   int Use(T t) { return Run(t) + Run(t, 1) + Run(1, t, 2); }
 };
 
+// Arrays and unions end with the function as well, where somebody wrote a destructor.
+union Slot {
+  int number;
+  LogFatal log;
+  Slot() : number(0) {}
+  ~Slot() {}
+};
+union Plain {
+  int number;
+};
+void Ends(LogFatal (&given)[2]) {
+  LogFatal several[2] = {LogFatal(1), LogFatal(2)};
+  LogFatal (&other)[2] = given;
+  LogFatal* pointers[2];
+  Slot slot;
+  Slot slots[2][3];
+  Plain plain;
+}
+
 }  // namespace tvm

@@ -191,6 +191,8 @@ class PartUse(StrEnum):
 
     RUNS = "runs"
     """Makes it by its initialiser or default constructor, unless the constructor sets it itself."""
+    GIVES = "gives"
+    """The same of a function that is its value: `std::function<int()> f = g;`."""
     COPIES = "copies"
     MOVES = "moves"
     """Makes it so where the compiler copies or moves the whole object."""
@@ -207,7 +209,7 @@ class PartUse(StrEnum):
 class Part(NamedTuple):
     """What making an object of class `owner` (of SETS and DEFAULTED: by constructor `owner`) runs for its `part`.
 
-    `callee` is called at line:col, for RUNS, COPIES and MOVES; else it is 0.
+    `callee` is called at line:col, for RUNS, COPIES and MOVES, or named there, for GIVES; else it is 0.
     """
 
     owner: Id

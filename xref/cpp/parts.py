@@ -21,6 +21,7 @@ from xref.model import Call, Evidence, FileFacts, Part, PartUse
 
 _RVALUE_REFERENCE = 104  # CXType_RValueReference
 _RECORDS = (kinds.CLASS, kinds.STRUCT, kinds.UNION)
+_USES = {Evidence.DIRECT: PartUse.RUNS, Evidence.VALUE: PartUse.GIVES}
 _MAX_BASES = 32
 """From a class to the one whose constructor it inherits."""
 Run = tuple[Declaration, dict[str, str]]
@@ -51,9 +52,9 @@ class Parts(Lifetimes):
                 self._emit(callee, bound, facts, line, col)
         self.descend(field)
         facts.parts += [
-            Part(scope.id, PartUse.RUNS, declared.id, call.callee, call.line, call.col)
+            Part(scope.id, _USES[call.evidence], declared.id, call.callee, call.line, call.col)
             for call in facts.calls[first:]
-            if call.caller == scope.id and call.evidence is Evidence.DIRECT
+            if call.caller == scope.id and call.evidence in _USES
         ]
         self.note_copies(scope, declared, kind, facts, line, col)
 

@@ -38,6 +38,8 @@ class _Classes:
     def __init__(self, db: sqlite3.Connection) -> None:
         self.runs: dict[Id, list[tuple[Id, Site]]] = defaultdict(list)
         """Class -> the parts that its constructors make, each with what that calls."""
+        self.values: set[Site] = set()
+        """Where these name functions as values, and do not call them."""
         self.copies: dict[tuple[Id, str], list[Site]] = defaultdict(list)
         self.sets: dict[Id, set[Id]] = defaultdict(set)
         self.holds: dict[Id, list[Id]] = defaultdict(list)
@@ -47,8 +49,10 @@ class _Classes:
             "SELECT DISTINCT owner_id, use, part_id, callee_id, file_id, line, col FROM part ORDER BY 1, 2, 5, 6, 7, 4"
         ):
             callee, file_id, line, col = site
-            if use == PartUse.RUNS:
+            if use in (PartUse.RUNS, PartUse.GIVES):
                 self.runs[owner].append((part, (callee, file_id, line, col)))
+                if use == PartUse.GIVES:
+                    self.values.add((callee, file_id, line, col))
             elif use in (PartUse.COPIES, PartUse.MOVES):
                 self.copies[owner, use].append((callee, file_id, line, col))
             elif use == PartUse.SETS:
@@ -107,6 +111,11 @@ class _Classes:
             " JOIN symbol t ON t.id = c.callee_id AND t.kind = 'constructor' WHERE s.lang = 'cpp' AND c.step = ''"
         ):
             self.made[caller].add(made_class)
+
+    def called(self, site: Site) -> tuple[Id, Evidence, int, int, int, str]:
+        """The row of a call there, but for the caller."""
+        callee, file_id, line, col = site
+        return callee, Evidence.VALUE if site in self.values else Evidence.DIRECT, file_id, line, col, ""
 
     def of_constructor(self, class_: Id, constructor: _Constructor) -> Iterator[Site]:
         """What the constructor runs besides what is written in it."""
@@ -168,17 +177,14 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
     for class_, constructors in classes.constructors.items():
         for constructor in constructors:
             sites = dict.fromkeys(classes.of_constructor(class_, constructor))
-            derived.calls(
-                (constructor.id, callee, Evidence.DIRECT, file_id, line, col, "")
-                for callee, file_id, line, col in sites
-            )
+            derived.calls((constructor.id, *classes.called(site)) for site in sites)
     for class_, *place in derived.db.execute(
         f"SELECT id, file_id, line, col FROM symbol WHERE lang = 'cpp' AND kind IN {_CLASSES} AND line > 0"
         " AND id IN (SELECT callee_id FROM call WHERE evidence = 'direct' AND step = '') ORDER BY id"
     ).fetchall():
         file_id, line, col = place
         sites = dict.fromkeys(classes.of_bases(class_, classes.inherits.get(class_, set()), (file_id, line, col)))
-        derived.calls((class_, callee, Evidence.DIRECT, *where, "") for callee, *where in sites)
+        derived.calls((class_, *classes.called(site)) for site in sites)
 
 
 STEP = Step("constructions", _derive, compared=True)

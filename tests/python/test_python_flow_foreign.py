@@ -10,6 +10,7 @@ from python_case import index
 from test_python_flow import linked
 
 from xref.link import flow
+from xref.link.flow_types import read_foreign_types
 from xref.link.step import Derived, Touched
 from xref.model import symbol_id
 from xref.python.declarations import member_key
@@ -188,6 +189,24 @@ def test_what_a_function_of_cpp_constructs_says_which_operator_runs_on_its_resul
         ("sum + 1, (self.extent * 2) + 2", 26, "m.Name.__mul__", "virtual"),
         ("sum + 1, (self.extent * 2) + 2", 26, "m.Sum.__mul__", "virtual"),
     ]
+
+
+def test_calls_are_not_read_again_for_each_function_of_cpp(tree: sqlite3.Connection) -> None:
+    """Before a new index has its indexes, each look at the calls of a function reads those of the whole tree."""
+
+    def statements() -> int:
+        asked: list[str] = []
+        tree.set_trace_callback(asked.append)
+        read_foreign_types(tree, {})
+        tree.set_trace_callback(None)
+        return sum("FROM call" in sql for sql in asked)
+
+    before = statements()
+    assert before > 0
+    for number in range(20):
+        one = _symbol(tree, "lambda", f"tvm::{{init}}::{{lambda: more{number}}}", "PrimExpr (PrimExpr)")
+        _define(tree, "ffi", f"m.more{number}", "cpp", one)
+    assert statements() == before
 
 
 def test_a_container_of_the_tree_is_not_taken_for_that_of_typing_with_its_name(tree: sqlite3.Connection) -> None:

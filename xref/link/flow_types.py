@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 from collections import defaultdict
@@ -132,9 +133,10 @@ def _read_keepers(db: sqlite3.Connection, types: ForeignTypes) -> frozenset[int]
 
 
 _CALLS_OF_CPP = (
-    "SELECT DISTINCT c.callee_id, s.kind, s.qualname, s.signature FROM call c JOIN symbol s ON s.id = c.callee_id"
-    " WHERE c.caller_id = ? AND s.lang = 'cpp' AND s.kind IN ('function', 'method', 'lambda', 'constructor')"
-    " AND c.evidence IN ('direct', 'template') ORDER BY 3, 4, 1"
+    "SELECT DISTINCT c.caller_id, c.callee_id, s.kind, s.qualname, s.signature"
+    " FROM call c JOIN symbol s ON s.id = c.callee_id"
+    " WHERE c.caller_id IN (SELECT value FROM json_each(?)) AND s.lang = 'cpp'"
+    " AND s.kind IN ('function', 'method', 'lambda', 'constructor') AND c.evidence IN ('direct', 'template')"
 )
 _MAX_CALLS = 4
 """How far a function of C++ is followed for what it makes: `_OpAdd` calls `add`, which calls `TryConstFold`."""
@@ -144,28 +146,39 @@ def _read_made(db: sqlite3.Connection, types: ForeignTypes) -> None:
     """Functions that are declared to return a view: `PrimExpr` in C++ is 30 classes, but `_OpAdd` makes an `Add` or,
     folding constants, an `IntImm`. What a function makes is what it constructs, and what it calls that returns such a
     view.
+
+    All keys are followed together, one call further at a time: a new index has no index over callers yet, so that each
+    look at calls reads all of them.
     """
+    views: dict[str, str] = {}
     for key, (namespace, written) in types.results.items():
-        name = plain_type(written).rpartition("::")[2]
-        whole = class_named(types.views, namespace, name)
-        if whole is None:
-            continue
-        starts = db.execute(
-            "SELECT symbol_id FROM key_def WHERE registry = 'ffi' AND side = 'cpp' AND name = ?", (key,)
-        )
-        pending = [(id_, 0) for (id_,) in starts.fetchall()]
-        seen = {id_ for id_, _ in pending}
-        found: set[int] = set()
-        returns = re.compile(rf"\b{name}\b")
-        while pending:
-            at, depth = pending.pop()
-            for id_, kind, qualname, signature in db.execute(_CALLS_OF_CPP, (at,)).fetchall():
+        whole = class_named(types.views, namespace, plain_type(written).rpartition("::")[2])
+        if whole is not None:
+            views[key] = whole
+    pending: dict[str, set[Id]] = {key: set() for key in views}
+    for key, id_ in db.execute("SELECT name, symbol_id FROM key_def WHERE registry = 'ffi' AND side = 'cpp'"):
+        if key in pending and id_ is not None:
+            pending[key].add(id_)
+    seen = {key: set(ids) for key, ids in pending.items()}
+    found: dict[str, set[int]] = defaultdict(set)
+    calls: dict[Id, list[tuple[Id, str, str, str]]] = {}
+    for depth in range(_MAX_CALLS + 1):
+        asked = set().union(*pending.values()) - calls.keys()
+        calls.update((id_, []) for id_ in asked)
+        for caller, id_, kind, qualname, signature in db.execute(_CALLS_OF_CPP, (json.dumps(sorted(asked)),)):
+            calls[caller].append((id_, kind, qualname, signature))
+        for key, ids in pending.items():
+            returns = re.compile(rf"\b{plain_type(types.results[key][1]).rpartition('::')[2]}\b")
+            further: set[Id] = set()
+            for id_, kind, qualname, signature in (call for at in ids for call in calls[at]):
                 if kind == "constructor":
-                    found.add(types.classes.get(qualname.rpartition("::")[0], -1))
-                elif id_ not in seen and depth < _MAX_CALLS and returns.search(signature.partition("(")[0]):
-                    seen.add(id_)
-                    pending.append((id_, depth + 1))
-        made = found.intersection(types.views[whole])
+                    found[key].add(types.classes.get(qualname.rpartition("::")[0], -1))
+                elif depth < _MAX_CALLS and id_ not in seen[key] and returns.search(signature.partition("(")[0]):
+                    further.add(id_)
+            seen[key] |= further
+            pending[key] = further
+    for key, whole in views.items():
+        made = found[key].intersection(types.views[whole])
         if made and len(made) < len(types.views[whole]):
             types.made[key] = tuple(sorted(made))
 

@@ -100,6 +100,7 @@ class Attributes(Containers):
         """(calling code, position) -> (class or module, node of names, node of values) -> site."""
         self._builtin_below: dict[tuple[int, str], bool] = {}
         self._called: set[tuple[Any, ...]] = set()
+        self._lacking: list[tuple[int, Site, int | None]] = []
         self._attributes: dict[tuple[int, str], int] = {}
         self._fields_of: dict[tuple[int, str], int] = {}
         self._unanswered: list[tuple[int, str, Site]] = []
@@ -117,7 +118,7 @@ class Attributes(Containers):
         """The object is called."""
         raise NotImplementedError
 
-    def call_function(self, item: int, site: Site, receiver: int | None) -> None:
+    def call_function(self, item: int, site: Site, receiver: int | None, is_only: bool = False) -> None:
         """A function is called."""
         raise NotImplementedError
 
@@ -536,10 +537,10 @@ class Attributes(Containers):
         kind = self.graph.kinds[item]
         if kind in (OBJECT, DECLARED, KLASS):
             for name in names.split("|"):
-                is_guess = site.is_guess or (name == "__len__" and names.startswith("__bool__"))  # numbers lack it
+                how = "__bool__" if names.startswith("__bool__") else ""
                 if name == "__eq__" and names.startswith("__ne__"):
                     site = site._replace(target=self.graph.node())  # `object.__ne__` turns the answer into a bool
-                if self.method(item, name, site._replace(is_guess=is_guess)):
+                if self.method(item, name, site, how):
                     self.operated.add(site.number)
                     return
         elif kind in (CONTAINER, CONSTANT) and names.startswith("__bool__"):
@@ -556,13 +557,18 @@ class Attributes(Containers):
             return
         if self.graph.seconds[item] == "list":
             self.graph.when(self.everything(item), self.equated, site._replace(positional=(wanted,)))
-        else:
+        elif not self.is_of_cpp(item):
             self.graph.when(wanted, self.as_key, site)
+
+    def hashes(self, item: int) -> bool:
+        """Whether a container is a dict of Python, which hashes its keys; those of C++ are compared by C++."""
+        return self.graph.seconds[item] == "dict" and not self.is_of_cpp(item)
 
     def as_key(self, item: int, site: Site) -> None:
         """The object is a key of a dict or an element of a set: it is hashed, and compared with those of its hash."""
         if self.graph.kinds[item] in _INSTANCES:
-            self.method(item, "__hash__", site._replace(target=NOTHING, positional=(), keywords=()))
+            site = site._replace(keywords=(), is_key=True)
+            self.method(item, "__hash__", site._replace(target=NOTHING, positional=()))
             self.equated(item, site._replace(positional=(NOTHING,)))
 
     def equated(self, item: int, site: Site) -> None:
@@ -570,7 +576,7 @@ class Attributes(Containers):
         if self.graph.kinds[item] in _INSTANCES:
             result = self.graph.node()
             self.method(item, "__eq__", site._replace(target=result, keywords=()))
-            truth = site._replace(target=NOTHING, positional=(), keywords=(), is_guess=True)  # mostly a number's
+            truth = site._replace(target=NOTHING, positional=(), keywords=(), follows="__eq__")
             self.graph.when(result, self.operate, ("__bool__|__len__", truth))
 
     def get_item(self, item: int, payload: tuple[Any, int, Site]) -> None:
@@ -589,7 +595,7 @@ class Attributes(Containers):
             else:
                 self.graph.when(node, self._get_by_constant, (item, site))
                 self._keys_pending.append((item, node, site))
-                if self.graph.seconds[item] == "dict":
+                if self.hashes(item):
                     self.graph.when(node, self.as_key, site)
         elif kind in _INSTANCES:
             self.method(item, "__getitem__", site)
@@ -662,7 +668,7 @@ class Attributes(Containers):
             else:
                 self.graph.when(node, self._set_by_constant, (item, value))
                 self._sets_pending.append((item, node, value))
-                if self.graph.seconds[item] == "dict":
+                if self.hashes(item):
                     self.graph.when(node, self.as_key, site)
         elif kind in _INSTANCES:
             self.method(item, "__setitem__", site)

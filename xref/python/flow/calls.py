@@ -25,12 +25,16 @@ class Site(NamedTuple):
     """The special method that is called, where no parentheses show a call."""
     is_guess: bool = False
     """What runs here only runs if something else does not, and we do not know that."""
+    follows: str = ""
+    """The comparison at the same place whose result is tested for truth, as `operate` takes it."""
+    is_key: bool = False
+    """A dict or set asks its key."""
     is_rest: bool = False
     """The receiver is of a class that it is declared to be of, but is not known to be made of."""
 
     def bare(self, target: int) -> Site:
-        """A call without arguments at the same place, whose result goes to the node `target`."""
-        return self._replace(positional=(), keywords=(), starred=(), doubled=(), target=target)
+        """A call of which nothing is written, at the same place, whose result goes to the node `target`."""
+        return self._replace(positional=(), keywords=(), starred=(), doubled=(), target=target, callee=NOTHING)
 
     def silent(self) -> Site:
         """The same call, without a report."""

@@ -61,6 +61,10 @@ class Candidates:
         self._guessed: set[Key] = set()
         self._plain: set[Key] = set()
         self._texts: set[Key] = set()
+        self._keyed: dict[Key, bool] = {}
+        """Whether all that asks there asks a key of a dict or set."""
+        self._follows: dict[Key, str] = {}
+        """Tests of truth -> the methods of the comparison at the same place whose result is tested."""
         self._held: dict[Key, list[tuple[int, Held]]] = {}
         self._dirty: dict[Key, None] = {}
         self._late: dict[tuple[Key, int], int] = {}
@@ -88,6 +92,9 @@ class Candidates:
             self.count += 1
         if site.is_guess:
             self._guessed.add(key)
+        self._keyed[key] = self._keyed.get(key, True) and site.is_key
+        if site.follows and site.how == "__bool__":
+            self._follows[key] = site.follows
         self._held.setdefault(key, []).append((callee, call))
         self._dirty[key] = None
         return True
@@ -152,10 +159,21 @@ class Candidates:
                 sure = any(solver.graph.kinds[one] == OBJECT for one in own)
             if how in ("__bool__", "__getattr__"):
                 sure = sure and key not in self._plain
+            if how == "__bool__" and not own:  # any other object is true without being asked
+                sure = False
+            if self._keyed[key] and (key[0], key[1], "__getitem__") in self._found:  # an object is indexed there too
+                sure = False
+            if key in self._follows and any(solver.graph.kinds[one] == OBJECT for one in own):
+                sure = self._is_compared(key, solver)
             if sure and own and how.startswith("__"):
                 sure = any(_is_last(solver, one, how, callee) for one in own)
             base = NOTHING if own else min(solver.graph.firsts[one] for one in found)
             yield Verdict(key[0], key[1], callee, base, sure)
+
+    def _is_compared(self, key: Key, solver: Attributes) -> bool:
+        """Whether the comparison whose result is tested for truth is sure: an object that it made is then tested."""
+        keys = ((key[0], key[1], how) for how in self._follows[key].split("|"))
+        return any(one.is_sure for at in keys if at in self._found for one in self._judge(at, solver))
 
 
 def _is_last(solver: Attributes, receiver: int, name: str, callee: int) -> bool:

@@ -26,7 +26,7 @@ from xref.python.flow.summary import (
 )
 from xref.python.walk import Scope
 
-NO_PARAMETERS = Parameters((), (), NOTHING, NOTHING, 0)
+NO_PARAMETERS = Parameters((), (), NOTHING, NOTHING, 0, 0)
 MAX_CLONED_SIZE = 400
 """Constraints, those of nested codes included, of a function that is analysed for each of its call sites."""
 

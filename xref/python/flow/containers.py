@@ -6,6 +6,8 @@ from typing import Any
 
 from xref.python.flow.graph import CONSTANT, CONTAINER, Graph
 
+OF_CPP = "C++"
+"""How the identity of a container begins that C++ holds."""
 MAX_SLOTS = 400
 """Known keys of one container; further ones share a slot."""
 
@@ -80,6 +82,11 @@ class Containers:
     def made(self, where: Any, kind: str) -> int:
         """The container made at a place."""
         return self.graph.object(CONTAINER, where, kind)
+
+    def is_of_cpp(self, item: int) -> bool:
+        """Whether a container stands for one that C++ holds."""
+        first = self.graph.firsts[item]
+        return isinstance(first, tuple) and first[0] == OF_CPP
 
     def sliced(self, item: int, payload: tuple[int, int | None, int | None]) -> None:
         """`item[first:last]`."""

@@ -348,10 +348,10 @@ class Expressions:
         keyword_only = tuple((arg.arg, make(arg)) for arg in args.kwonlyargs)
         rest = make(args.vararg, "list") if args.vararg else NOTHING
         words = make(args.kwarg, "dict") if args.kwarg else NOTHING
-        inner.parameters = Parameters(positional, keyword_only, rest, words, len(args.posonlyargs))
+        first = len(positional) - len(args.defaults)
+        inner.parameters = Parameters(positional, keyword_only, rest, words, len(args.posonlyargs), first)
         self.code = outer
         defaults = []
-        first = len(positional) - len(args.defaults)
         for number, default in enumerate(args.defaults):
             value = self.stored(default)
             if value != NOTHING:
@@ -522,7 +522,10 @@ class Expressions:
 
     def _truth(self, node: ast.expr, value: int) -> None:
         if value != NOTHING and not isinstance(node, ast.BoolOp):
-            self.code.add(OPERATOR, self.code.node(), self.start(node), ("__bool__|__len__",), value, NOTHING)
+            names: tuple[str, ...] = ("__bool__|__len__",)
+            if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _COMPARE:
+                names = (*names, "", "", _COMPARE[type(node.ops[0])][0])
+            self.code.add(OPERATOR, self.code.node(), self.start(node), names, value, NOTHING)
 
     def narrow(self, test: ast.expr, holds: bool) -> None:
         """Behind `isinstance(x, C)`, x is an object of C if that holds, else none; likewise `issubclass`."""

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from xref.python.flow.containers import OF_CPP
 from xref.python.flow.graph import CONTAINER, DECLARED
 from xref.python.flow.summary import NOTHING
 
@@ -162,7 +163,7 @@ class Foreign:
             if not kind:
                 return None
             node = graph.node()
-            container = graph.object(CONTAINER, ("C++", namespace, written), kind)
+            container = graph.object(CONTAINER, (OF_CPP, namespace, written), kind)
             element = self.node(namespace, split_arguments(arguments)[-1], depth + 1)
             if element is not None:
                 graph.flow(element, self._solver.slot(container, None))

@@ -89,11 +89,11 @@ class Invoker(Attributes):
         elif kind == FOREIGN:
             self.call_foreign(first, site)
         elif kind == METHOD_OF_CONTAINER:
-            container_method(self, first, self.graph.seconds[item], site)
+            container_method(self, first, self.graph.seconds[item], site._replace(callee=NOTHING))
         elif kind == OUTSIDE:
             self.answered.add(site.number)
             self.emit_outside(site, first)
-            outside_call(self, first, site)
+            outside_call(self, first, site._replace(callee=NOTHING))  # what it calls gets other arguments
 
     def call_bound(self, item: int, payload: tuple[int, Site]) -> None:
         """A method, as found on the class, is called on a receiver."""
@@ -117,10 +117,15 @@ class Invoker(Attributes):
             return self.graph.object(KLASS, self.graph.firsts[receiver])
         return receiver
 
-    def call_function(self, item: int, site: Site, receiver: int | None) -> None:
-        """Run a function at a site, its first argument being `receiver` unless that is None."""
+    def call_function(self, item: int, site: Site, receiver: int | None, is_only: bool = False) -> None:
+        """Run a function at a site, its first argument being `receiver` unless that is None. `is_only`: nothing else
+        was found that the call could run.
+        """
         code = self.program.places[self.graph.firsts[item]].code
         if not _takes(code.parameters, site, receiver is not None):
+            return
+        if not is_only and _lacks(code, site, receiver is not None):
+            self._lacking.append((item, site, receiver))
             return
         owner = self._below(item, receiver)
         found, receiver = receiver, receiver if owner is None else self.graph.object(DECLARED, owner)
@@ -424,7 +429,7 @@ class Invoker(Attributes):
         self.graph.when(classes.lookup(klass, "__new__"), self._call_new, (item, site))
         self.graph.when(classes.lookup(klass, "__init__"), self.call_bound, (made, inner))
         self.graph.when(classes.lookup(klass, "__post_init__"), self.call_bound, (made, inner._replace(
-            positional=(), keywords=(), starred=(), doubled=())))  # fmt: skip
+            positional=(), keywords=(), starred=(), doubled=(), callee=NOTHING)))  # fmt: skip
         self._fields(klass, made, site)
 
     def _call_new(self, item: int, payload: tuple[int, Site]) -> None:
@@ -496,7 +501,16 @@ class Invoker(Attributes):
             self._called.add((item, node))
             self.graph.when(self.everything(item), self.declare, node)
 
-    # calls that only the type checker understands
+    # calls of which nothing better is known
+
+    def deferred_lacking(self) -> None:
+        """Functions that a call does not give all they need: it would fail, so they are meant only where nothing else
+        is.
+        """
+        pending, self._lacking = self._lacking, []
+        for item, site, receiver in [one for one in pending if one[1].number not in self.answered]:
+            self.applied += 1
+            self.call_function(item, site, receiver, is_only=True)
 
     def deferred_calls(self, sites: list[Site]) -> None:
         """Where we know no callee, take those of the type checker, for the sake of arguments and results."""
@@ -533,6 +547,16 @@ def _takes(parameters: Parameters, site: Site, is_bound: bool) -> bool:
         return True
     names = {name for name, _ in (*parameters.positional[parameters.positional_only :], *parameters.keyword_only)}
     return all(name in names for name, _ in site.keywords)
+
+
+def _lacks(code: Code, site: Site, is_bound: bool) -> bool:
+    """Whether a call does not give all that a function needs, as it is written; a decorator may add arguments."""
+    if site.callee == NOTHING or site.starred or site.doubled or code.is_decorated:
+        return False
+    given = {name for name, _ in site.keywords}
+    parameters = code.parameters
+    needed = parameters.positional[len(site.positional) + is_bound : parameters.required]
+    return any(name not in given for name, _ in needed)
 
 
 def is_class_name(dotted: str) -> bool:

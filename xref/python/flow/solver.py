@@ -326,7 +326,9 @@ class Solver(Filters, Invoker):
     def _operator(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
         left, right = (_at(node, frames) if node != NOTHING else NOTHING for node in row[4:6])
         site = Site(number, code_number, row[2], frames[0] + row[1], (right,) if right != NOTHING else ())
-        if len(row[3]) > 2:
+        if len(row[3]) > 3:
+            site = site._replace(follows=row[3][3])
+        elif len(row[3]) > 2:
             self.candidates.text(site, row[3][0].partition("|")[0])
         if left != NOTHING:
             self.graph.when(left, self.operate, (row[3][0], site))
@@ -406,6 +408,7 @@ class Solver(Filters, Invoker):
         self.deferred_attributes()
         self.deferred_sets()
         self.deferred_keys()
+        self.deferred_lacking()
         self.deferred_calls(self.call_sites)
         return (len(self.graph.kinds), self._reported(), self._count()) != before
 

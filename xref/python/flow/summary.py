@@ -30,7 +30,7 @@ SETSUB = 8  # object, constant key or None, key node, source, position
 CALL = 9  # target, callee, positional, keywords, starred, double-starred, position, decoration (0: none)
 ITER = 10  # target, object, position, is async
 WITH = 11  # target, object, position, is async
-OPERATOR = 12  # target, position, names of methods to try (left's, right's, "text" if right is one), left, right
+OPERATOR = 12  # target, position, names of methods (left's, right's, "text" if right is one, compared), left, right
 SUPER = 13  # target, class code's level, first parameter
 RAISE = 14  # object, position
 NEW = 15  # target, kind, ((constant key or None, node), ...): a container
@@ -60,13 +60,14 @@ _PLACE = {CLASS: 5, IMPORT: 4, ATTR: 4, SETATTR: 4, SUB: 5, SETSUB: 5, CALL: 7, 
 
 class Parameters(NamedTuple):
     """A function's parameters: `positional` and `keyword_only` as (name, node); `rest` and `words` are the nodes of
-    `*args` and `**kwargs`, or -1."""
+    `*args` and `**kwargs`, or -1. `required`: how many of `positional`, the first, have no default."""
 
     positional: tuple[tuple[str, int], ...]
     keyword_only: tuple[tuple[str, int], ...]
     rest: int
     words: int
     positional_only: int
+    required: int
 
 
 class Code(NamedTuple):

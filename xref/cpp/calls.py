@@ -56,7 +56,7 @@ class Calls(Loops):
         referenced = self.library.clang_getCursorReferenced(cursor)
         is_new = referenced.kind == kinds.VARIABLE and not self.declarations.is_known(referenced)
         target = self.declarations.of(referenced)
-        if target is None or not target.name:
+        if target is None or not target.name or target.name.startswith("["):  # the whole of a structured binding
             return RECURSE
         if target.linkage == "none" and target.name.startswith(INVENTED):
             if not target.name.startswith(INVENTED[0]) and referenced.decl not in self._looked_into:

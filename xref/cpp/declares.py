@@ -8,6 +8,7 @@ from ctypes import POINTER, byref, c_uint, c_void_p
 
 from xref.cpp import kinds
 from xref.cpp.clang import CONTINUE, RECURSE, VISITOR, CXCursor, children, text
+from xref.cpp.hidden import value_of_binding
 from xref.cpp.names import UNNAMED_PARAMETER, Declaration
 from xref.cpp.qualifiers import Qualifiers
 from xref.cpp.walk import BREAK, Inputs
@@ -217,7 +218,7 @@ class Declares(Qualifiers):
             self.note_initialiser(cursor)
         return self._static_init(cursor, variable.parent, file, "" if macro_made else variable.name)
 
-    def _unexposed(self, cursor: CXCursor, _parent: CXCursor) -> int:
+    def _unexposed(self, cursor: CXCursor, parent: CXCursor) -> int:
         """What libclang has no kind for, and what has a name: a part of `auto [a, b] = ..`, or a variable template."""
         name = text(self.library.clang_getCursorSpelling(cursor))
         if not name:
@@ -229,6 +230,8 @@ class Declares(Qualifiers):
                 return RECURSE
             return self._static_init(cursor, self._namespace_of(cursor), file, name)
         if scope is not None and self.in_function():
+            if parent.decl and (value := value_of_binding(cursor, parent)) is not None:
+                self.walk_from(value, cursor)
             if self.declarations.is_known(cursor):  # at namespace scope the parts stand before it, too
                 return RECURSE
             local = self.declarations.define_local(cursor, "local", scope, file)

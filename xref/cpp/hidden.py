@@ -142,6 +142,28 @@ def captured_by(closure: CXCursor, body: CXCursor) -> list[CXCursor] | None:
     return Listed(layout.words, [word for word in words[_CAPTURES:-1] if word], closure).cursors()
 
 
+_BINDS, _BOUND = 7, 8
+"""Where in a structured binding's name the whole stands, and behind it what it names (clang/AST/DeclCXX.h,
+`BindingDecl`)."""
+
+
+def value_of_binding(binding: CXCursor, whole: CXCursor) -> CXCursor | None:
+    """The call of `get<I>` that a name of a structured binding stands for, where its type is tuple-like; else None.
+
+    The place is sure where the whole stands before it.
+    """
+    layout, library = _layout(), load()
+    words = words_at(binding.decl, _BOUND + 1)
+    if layout is None or words[_BINDS] != whole.decl or not words[_BOUND]:
+        return None
+    (named,) = Listed(layout.words, [words[_BOUND]], binding).cursors()
+    holder = library.clang_getCursorReferenced(named)
+    if named.kind != kinds.DECL_REF_EXPR or holder.kind != kinds.VARIABLE:
+        return None
+    value: CXCursor = library.clang_Cursor_getVarDeclInitializer(holder)
+    return value if value.kind in kinds.EXPRESSIONS else None
+
+
 class Values(NamedTuple):
     """What clang made of a list in braces: the statements, and the fields whose initialisers run since it has no value
     for them."""

@@ -54,3 +54,51 @@ template <>
 int known<int> = Make(14);
 int Use() { return known<char>; }
 }  // namespace tvm
+
+// The names of a structured binding of what is like a tuple are made by `get<I>`, a member or found by its argument: of
+// ffi::Tuple (tvm-ffi container/tuple.h), and of std::pair in each `for (const auto& [var, expr] : map)`.
+namespace std {
+template <typename T>
+struct tuple_size;
+template <unsigned long I, typename T>
+struct tuple_element;
+}  // namespace std
+namespace tvm {
+struct Tuple {
+  template <unsigned long I>
+  int get() const;
+};
+struct Other {};
+template <unsigned long I>
+int get(const Other& other);
+struct Range {
+  Tuple* begin();
+  Tuple* end();
+};
+Tuple MakeTuple();
+}  // namespace tvm
+template <>
+struct std::tuple_size<tvm::Tuple> {
+  static constexpr int value = 2;
+};
+template <unsigned long I>
+struct std::tuple_element<I, tvm::Tuple> {
+  using type = int;
+};
+template <>
+struct std::tuple_size<tvm::Other> {
+  static constexpr int value = 1;
+};
+template <unsigned long I>
+struct std::tuple_element<I, tvm::Other> {
+  using type = int;
+};
+namespace tvm {
+auto [one, two] = MakeTuple();
+int Bindings(Range range, Other other) {
+  auto [first, second] = MakeTuple();
+  auto& [only] = other;
+  for (auto& [left, right] : range) Make(left);
+  return first + only;
+}
+}  // namespace tvm

@@ -85,8 +85,8 @@ class _Classes:
         """Classes for which the compiler makes no default constructor."""
         others: dict[Id, list[Id]] = defaultdict(list)
         for id_, name, parent, class_, key, signature, file_id, line, col, defined in db.execute(
-            "SELECT s.id, s.name, s.parent_id, p.name, s.key, s.signature, p.file_id,"
-            " coalesce(nullif(s.line, 0), p.line), coalesce(nullif(s.col, 0), p.col), s.is_definition OR s.line = 0"
+            "SELECT s.id, s.name, s.parent_id, p.name, s.key, s.signature, iif(s.line, s.file_id, p.file_id),"
+            " iif(s.line, s.line, p.line), iif(s.line, s.col, p.col), s.is_definition OR s.line = 0"
             " FROM symbol s JOIN symbol p ON p.id = s.parent_id"
             " WHERE s.lang = 'cpp' AND s.kind = 'constructor' AND p.file_id IS NOT NULL ORDER BY s.key"
         ):

@@ -8,4 +8,10 @@ struct ClaimedNode {
   int Twice() { return Claimed(1) + Claimed(2); }
 };
 int Later();
+struct ClaimedRef {
+  ClaimedRef() {}
+};
+struct Derived : ClaimedRef {
+  Derived(int x);
+};
 #endif  // TVM_CLAIMED_H_

@@ -6,3 +6,5 @@
 #include "deep/../deep/inner.h"
 
 int Unit() { return Claimed(1) + Inner(); }
+// The base is constructed where the constructor stands, not where its class does: arith::Analyzer, tirx::Var
+Derived::Derived(int x) { Later(); }

@@ -188,6 +188,26 @@ def test_errors_are_one_reason_however_many(detail: str) -> None:
     assert whole_pages.reason_of(detail) == "errors where the compiler did not understand the code"
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("the callee is whatever the variable a.b holds", "the callee is whatever the variable c holds"),
+        ("runs the handlers of whatever tvm::A it is given: too many to be edges",
+         "runs the handlers of whatever B it is given: too many to be edges"),
+        ("575 keys under the prefix", "9 keys under the prefix"),
+        ("through the parameter T", "through the parameter f_"),
+        ("through the field a", "through the field b"),
+        ("through the local fn", "through the local op"),
+        ("42 candidates", "43 candidates"),
+    ],
+)  # fmt: skip
+def test_calls_are_counted_by_cause(one: str, other: str) -> None:
+    """The page of the index's health had a heading for every variable."""
+    assert whole_pages.cause_of(one) == whole_pages.cause_of(other)
+    assert not re.search(r"\d|tvm|a\.b|under the prefix", whole_pages.cause_of(one))
+    assert whole_pages.cause_of("the callee's type is unknown") == "the callee's type is unknown"
+
+
 _BARE = re.compile(r"<span class=n>[\d,]+</span>|<h\d[^>]*>(?:(?!</h\d).)*[^×\w#.][\d,]+</h\d>")
 """A number without its noun, in a heading or beside one."""
 

@@ -89,6 +89,16 @@ def code_of(db: sqlite3.Connection, linker: Linker, file: SourceFile) -> Code:
     return Code(text, Lines(text, file.lang, links_of), True)
 
 
+def code_rows(code: Code, numbers: Sequence[int]) -> str:
+    """Some lines of a file as an excerpt has them; where lines are left out the count goes on behind them."""
+    parts, before = [], numbers[0] - 1 if numbers else 0
+    for number in numbers:
+        jump = "" if number == before + 1 else f' style="counter-set:l {number}"'
+        parts.append(f"<span{jump}>{code.lines[number - 1]}</span>")
+        before = number
+    return "".join(parts)
+
+
 def _mentions(db: sqlite3.Connection, linker: Linker, file: SourceFile) -> list[Mention]:
     """The references in a file, and in Python the attribute that names a key's function."""
     rows = db.execute(

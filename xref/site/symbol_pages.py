@@ -22,6 +22,7 @@ from xref.site.calls import EVIDENCE_WORDS, FIRST_ROWS, MORE_ROWS, CallList, cal
 from xref.site.codeview import with_root
 from xref.site.crossings import Crossing, counterparts
 from xref.site.drawing import Drawer, Drawing
+from xref.site.excerpts import shown_lines
 from xref.site.facts import Facts, gather, lacks_facts
 from xref.site.layout import render_drawings
 from xref.site.links import Linker
@@ -29,7 +30,7 @@ from xref.site.names import CONTAINERS, RUNNABLE
 from xref.site.outputs import Output
 from xref.site.outputs import page as marked_page
 from xref.site.packing import Page
-from xref.site.source_pages import Code, outline_of
+from xref.site.source_pages import Code, code_rows, outline_of
 from xref.site.symbol_view import SymbolView
 from xref.site.texts import brief, clean_doc, lead
 
@@ -240,13 +241,14 @@ class SymbolPages:
             return Markup(), 0, 0
         start = lead(code.text.rows, name.line) if name.kind in _LED else name.line
         end = max(name.end_line, name.line)
-        stop = end if end - start + 1 <= limit + 3 else start + limit - 1
+        count = end - start + 1 if end - start + 1 <= limit + 3 else limit
+        shown = shown_lines(code.text.rows, name.lang, start, end, count, head=name.kind in _LED)
         root = urls.root_of(self._plan.packing.address[facts.id])
-        html = "".join(f"<span>{line}</span>" for line in code.lines[start - 1 : stop])
+        html = code_rows(code, shown)
         html = _LOCAL_LINK.sub(r"\1", html)  # their line is in sight; their addresses were a third of the page
         if limit == SMALL_EXCERPT:
             html = _LINK.sub("", html)  # one click further the source has them
-        return Markup(with_root(html, root)), start, end - stop  # noqa: S704 - escaped in codeview
+        return Markup(with_root(html, root)), start, end - shown[-1]  # noqa: S704 - escaped in codeview
 
     def _page(self, page: Page, views: Sequence[SymbolView], position: int) -> Output:
         root = urls.root_of(page.url)

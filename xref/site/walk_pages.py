@@ -17,11 +17,12 @@ from xref.site.callgraph import Edge
 from xref.site.calls import EVIDENCE_WORDS
 from xref.site.codeview import with_root
 from xref.site.drawing import Drawer, Drawing
+from xref.site.excerpts import shown_lines
 from xref.site.layout import render_drawings
 from xref.site.links import Line, Linker, SymbolLink
 from xref.site.names import CONTAINERS
 from xref.site.outputs import Output
-from xref.site.source_pages import Code, code_of
+from xref.site.source_pages import Code, code_of, code_rows
 from xref.site.sources import SourceFile
 from xref.site.texts import lead
 from xref.site.walks import Step, Walk
@@ -144,11 +145,10 @@ class _Maker:
         start, end = lead(code.text.rows, name.line), max(name.end_line, name.line)
         if step.show:
             start = next((at for at in range(name.line, end + 1) if step.show in code.text.rows[at - 1]), start)
-        stop = min(end, start + step.lines - 1)
+        shown = shown_lines(code.text.rows, file.lang, start, end, step.lines, head=not step.show)
         page = urls.source_url(file.path)
-        html = "".join(f"<span>{line}</span>" for line in code.lines[start - 1 : stop])
-        html = with_root(html, self._root).replace("<a href=#L", f"<a href={self._root}{page}#L")
-        return Markup(html), start, end - stop  # noqa: S704 - escaped in codeview
+        html = with_root(code_rows(code, shown), self._root).replace("<a href=#L", f"<a href={self._root}{page}#L")
+        return Markup(html), start, end - shown[-1]  # noqa: S704 - escaped in codeview
 
     def _way(self, before: list[Step], goal: Id) -> tuple[list[Edge], int, bool]:
         """The calls that lead to a step: from the one before it, from it to the one before, from an earlier one."""

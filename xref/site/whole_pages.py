@@ -24,6 +24,21 @@ _PLACES_SHOWN = 8
 _RUNS_SHOWN = 5
 _PASSES_OF_A_FOLDER = 4
 _COUNTED = re.compile(r" \(and \d+ more\)$|: \d+ of \d+ lines not read$|, first .*$| at line \d+.*$")
+_CAUSES = (
+    (re.compile(r"the callee is whatever the variable \S+ holds"), "the callee is whatever a variable holds"),
+    (
+        re.compile(r"runs the handlers of whatever \S+ it is given: too many to be edges"),
+        "runs the handlers of whatever visitor it is given: too many to be edges",
+    ),
+    (
+        re.compile(r"\d+ keys under the prefix"),
+        "only a part of the key is known before run time, and too many keys have it to be edges",
+    ),
+    (re.compile(r"through the local \S+"), "through a local variable"),
+    (re.compile(r"through the (parameter|field) \S+"), r"through a \1"),
+    (re.compile(r"\d+ candidates"), "too many candidates to be edges"),
+)
+"""Reasons with a name or a number in them: each function has it on its page; here one cause is counted once."""
 _ERRORS = re.compile(r"^\d+ errors?$")
 _ERAS = {
     "register_global": "TVM_REGISTER_GLOBAL",
@@ -190,7 +205,10 @@ def examine(db: sqlite3.Connection, linker: Linker, keys: Sequence[Key]) -> Heal
     for file in plan.files:
         if file.status == Status.DEGRADED:
             degraded.setdefault(reason_of(file.detail), []).append(linker.place(file.path, 0))
-    unresolved = db.execute("SELECT reason, count(*) FROM unresolved GROUP BY 1 ORDER BY 2 DESC, 1").fetchall()
+    causes: dict[str, list[str]] = {}
+    counts: dict[str, int] = dict(db.execute("SELECT reason, count(*) FROM unresolved GROUP BY 1 ORDER BY 1"))
+    for reason in counts:
+        causes.setdefault(cause_of(reason), []).append(reason)
     return Health(
         sorted(by_lang.items()),
         _by_count([Reason(text, len(places), places) for text, places in degraded.items()]),
@@ -199,8 +217,13 @@ def examine(db: sqlite3.Connection, linker: Linker, keys: Sequence[Key]) -> Heal
             "SELECT detail, count(*) FROM files WHERE status = 'skipped' GROUP BY 1 ORDER BY 2 DESC, 1"
         ).fetchall(),
         [(linker.place(file.path, 0), file.state) for file in plan.files if file.state != "same"],
-        [Reason(text, count, _places(db, linker, text)) for text, count in unresolved],
-        sum(count for _, count in unresolved),
+        _by_count(
+            [
+                Reason(text, sum(counts[reason] for reason in reasons), _places(db, linker, reasons))
+                for text, reasons in causes.items()
+            ]
+        ),
+        sum(counts.values()),
         [registry_pages.key_row(linker, key) for key in registry_pages.dangling(keys)],
         _warnings(plan),
     )
@@ -211,14 +234,23 @@ def reason_of(detail: str) -> str:
     return _ERRORS.sub("errors where the compiler did not understand the code", _COUNTED.sub("", detail))
 
 
+def cause_of(reason: str) -> str:
+    """Why a call could not be resolved, without the names and numbers of that one."""
+    for pattern, words in _CAUSES:
+        if found := pattern.fullmatch(reason):
+            return found.expand(words)
+    return reason
+
+
 def _by_count(reasons: list[Reason]) -> list[Reason]:
     return sorted(reasons, key=lambda reason: (-reason.total, reason.text))
 
 
-def _places(db: sqlite3.Connection, linker: Linker, reason: str) -> list[Line]:
+def _places(db: sqlite3.Connection, linker: Linker, reasons: Sequence[str]) -> list[Line]:
     rows = db.execute(
-        "SELECT DISTINCT path, line FROM unresolved WHERE reason = ? ORDER BY path, line LIMIT ?",
-        (reason, _PLACES_SHOWN),
+        "SELECT DISTINCT path, line FROM unresolved WHERE reason IN (SELECT value FROM json_each(?))"
+        " ORDER BY path, line LIMIT ?",
+        (json.dumps(reasons), _PLACES_SHOWN),
     )
     return [linker.place(path, line) for path, line in rows]
 

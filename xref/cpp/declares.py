@@ -26,6 +26,8 @@ _ANONYMOUS = re.compile(r"\((anonymous|unnamed) (struct|union|class) at .*\)")
 """A class without a name in libclang's words, which name a file of this machine."""
 _MAY_BE_DEFAULTED = (kinds.CONSTRUCTOR, kinds.DESTRUCTOR, kinds.METHOD)
 _AUTO = re.compile(r"\bauto\b")
+_NAMES = re.compile(r"[\w$][\w$.:/+-]*")
+"""What a key or a name may look like."""
 
 
 class Declares(Qualifiers):
@@ -316,7 +318,7 @@ class Declares(Qualifiers):
         facts = self.facts.get(file)
         if facts is None:
             return CONTINUE
-        purpose = purpose or self._first_literal(cursor)
+        purpose = purpose or self._purpose(cursor)
         declaration = self.declarations.define("static_init", "init", namespace, file, purpose)
         if cursor.kind == kinds.FUNCTION:
             self.declarations.rename(cursor, declaration)
@@ -345,14 +347,22 @@ class Declares(Qualifiers):
             or any(s.parent == init and s.kind in _RUNNABLE for s in facts.symbols[symbols:])
         )
 
-    def _first_literal(self, cursor: CXCursor) -> str:
-        """The first string in the code, which names what it registers; else the first function it calls."""
+    def _purpose(self, cursor: CXCursor) -> str:
+        """The first string in the code that may be a name, which is that of what it registers; else the first function
+        it calls. What a lambda says names only code that is nothing but a lambda, as the blocks of v0.21 are."""
+        return self._first_name(cursor, lambdas=False) or self._first_name(cursor, lambdas=True)
+
+    def _first_name(self, cursor: CXCursor, *, lambdas: bool) -> str:
         found: list[str] = []
 
         def look(child: CXCursor, _parent: CXCursor, _data: object) -> int:
+            if child.kind == kinds.LAMBDA_EXPR and not lambdas:
+                return CONTINUE
             if child.kind == kinds.STRING_LITERAL:
-                found.insert(0, text(self.library.clang_getCursorSpelling(child)).strip('"'))
-                return BREAK
+                spelled = text(self.library.clang_getCursorSpelling(child)).strip('"')
+                if _NAMES.fullmatch(spelled):
+                    found.insert(0, spelled)
+                    return BREAK
             if child.kind == kinds.CALL_EXPR and not found:
                 callee = self.declarations.of(self.library.clang_getCursorReferenced(child))
                 if callee is not None and callee.parent is not None:

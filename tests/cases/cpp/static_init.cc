@@ -35,6 +35,18 @@ int Holder::member = Compute(4);
 #define TVM_REGISTER_OP(Name) static __attribute__((unused)) Registrar& __make_Op = Registrar(Name)
 TVM_REGISTER_OP("relax.add").describe("add");
 
+// a string that is no name, and what a lambda says, are not what the code registers
+struct Table {
+  Table& set_dispatch(int (*print)(const char* text));
+};
+Table& Printers(const char* separator);
+#define PRINTS static __attribute__((unused)) Table& __make_printer
+PRINTS = Printers(" [").set_dispatch([](const char* text) { return Compute(text == "InternalError"); });
+TVM_FFI_STATIC_INIT_BLOCK() {
+  auto infer = [](int x) { return Registrar("said.when.it.runs"), x; };
+  Registrar("named.below").describe(infer(1) ? "a" : "b");
+}
+
 TVM_FFI_STATIC_INIT_BLOCK() { Compute(1); }
 TVM_FFI_STATIC_INIT_BLOCK() { Holder::Global(); }
 

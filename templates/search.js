@@ -64,8 +64,17 @@
     return { name: parts.pop(), scope: parts.filter(Boolean) };
   }
 
+  // A name without the arguments of templates: `Map<String, Array<T>>::Get` -> `Map::Get`, also while they are typed.
+  // What an operator is called is no argument.
+  function plain(name) {
+    const inner = /(?<!\boperator)(?<=\w) ?<[^<>]*(>|$)/g;
+    let before;
+    do [before, name] = [name, name.replace(inner, "")]; while (name !== before);
+    return name;
+  }
+
   function scopeFits(scope, wanted) {
-    const own = scope.split(/::|\./).filter(Boolean);
+    const own = plain(scope).split(/::|\./).filter(Boolean);
     return wanted.every((part, i) => {
       const mine = own[own.length - wanted.length + i];
       return mine !== undefined && mine.toLowerCase().startsWith(part.toLowerCase());
@@ -247,9 +256,14 @@
   const PLACE = /^(\S+\.\w+):(\d+)(?::\d+)?$/;  // as pages, commands and compilers print it
   const MODULE = /^(?:\w+\.)*_\w+\./;  // Python's private modules stand for C++: `_ffi_api.FuseTIR` is called like its key
 
-  // The best results for a question, as `cut` gives them.
+  // The best results for a question, as `cut` gives them. Names have no arguments of templates in them, questions may.
   async function find(query) {
     if (query.length > LONGEST) return cut([], 0);
+    const short = plain(query), found = await spelled(short);
+    return found.length || short === query ? found : spelled(query);
+  }
+
+  async function spelled(query) {
     const [, file, line] = PLACE.exec(query) || [];
     const places = file ? (await find(file)).filter(({ kind }) => kind === "file") : [];
     if (places.length) return cut(places.map((place) => ({ ...place, url: `${place.url}#L${line}`, after: `:${line}` })), places.length);

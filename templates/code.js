@@ -241,7 +241,7 @@
         line.style.setProperty("--h", `${Math.round(25 + 75 * Math.log2(lines[at + 1] + 1) / Math.log2(most + 1))}%`);
         hot.push(line);
       }
-      const seen = hot.length === 1 ? `it was seen on 1 line, ×${most.toLocaleString("en")}` : hot.length ? `it was seen on ${hot.length.toLocaleString("en")} lines, up to ×${most.toLocaleString("en")}` : "it was not seen here";
+      const seen = hot.length === 1 ? `it was seen on 1 line, ×${most.toLocaleString("en")}` : hot.length ? `it was seen on ${hot.length.toLocaleString("en")} lines, at most ×${most.toLocaleString("en")}` : "it was not seen here";
       where.replaceChildren(element("summary", {}, "Lines that it was seen on"), ...hot.flatMap((line) => [element("a", { href: `#${line.id}` }, line.id.slice(1)), ` ×${Number(line.dataset.ran).toLocaleString("en")} `]));
       where.hidden = !hot.length;
       where.open = hot.length <= FEW;

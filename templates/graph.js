@@ -16,7 +16,13 @@
     return made;
   }
 
-  const short = (text, limit = 30) => (text.length <= limit ? text : `${text.slice(0, limit / 2 - 1)}…${text.slice(limit / 2 - text.length)}`);
+  // As drawings made at build have it: drawing.py, short_label.
+  function short(text, limit = 30) {
+    if (text.length <= limit) return text;
+    const purpose = text.endsWith("}") ? text.length - text.lastIndexOf("::{") : 0;
+    const end = limit / 2 < purpose && purpose <= limit - 6 ? purpose : limit / 2;
+    return `${text.slice(0, limit - end - 1)}…${text.slice(-end)}`;
+  }
 
   // ---- What a drawing shows ---------------------------------------------------------------------------------------
 

@@ -194,13 +194,18 @@
     if (runs.length) await show();
   }
 
+  const named = (label, href) => (href ? element("a", { class: "sym", href: xref.root + href }, label) : element("span", { class: "sym" }, label));
+  const FUNCTIONS = 300;  // that a comparison lists
+
   function passes(one, two) {
     const sum = (run) => new Map(run.totals.map(([name, href, times, changed, ns]) => [name, { href, times, changed, ns }]));
     const left = sum(one), right = sum(two);
     const rows = [...new Set([...left.keys(), ...right.keys()])].map((name) => [name, left.get(name), right.get(name)]);
     rows.sort((x, y) => Math.abs((y[1]?.ns || 0) - (y[2]?.ns || 0)) - Math.abs((x[1]?.ns || 0) - (x[2]?.ns || 0)));
-    const cell = (part) => (part ? `×${part.times}, ${time(part.ns)}${part.changed ? `, changed ${part.changed}` : ""}` : "did not run");
-    return table(["pass", "A", "B", "B : A"], rows.map(([name, x, y]) => [(x || y).href ? element("a", { class: "sym", href: xref.root + (x || y).href }, name) : name, cell(x), cell(y), x && y && x.ns ? (y.ns / x.ns).toFixed(2) : ""]));
+    const both = (of) => (name, x, y) => [x, y].map((part) => (part ? of(part) : "–"));
+    const columns = [both((part) => number(part.times)), both((part) => (part.changed ? number(part.changed) : "")), both((part) => time(part.ns))];
+    const ratio = (x, y) => (x && y && x.ns ? (y.ns / x.ns).toFixed(2) : !x ? "B only" : !y ? "A only" : "");
+    return table(["pass", "ran in A", "in B", "changed the module in A", "in B", "time in A", "in B", "B : A"], rows.map(([name, x, y]) => [named(name, (x || y).href), ...columns.flatMap((column) => column(name, x, y)), ratio(x, y)]));
   }
 
   function functions(one, two) {
@@ -213,7 +218,8 @@
     const rows = [...new Set([...left.keys(), ...right.keys()])].map((key) => [left.get(key) || right.get(key), left.get(key)?.count || 0, right.get(key)?.count || 0]);
     const odd = rows.filter(([, x, y]) => !x || !y || x / y > 2 || y / x > 2).sort((x, y) => Math.abs(y[1] - y[2]) - Math.abs(x[1] - x[2]));
     if (!odd.length) return element("p", { class: "none" }, "None: both runs called the same functions, about as often.");
-    return table(["function", "calls in A", "in B"], odd.slice(0, 300).map(([part, x, y]) => [part.href ? element("a", { class: "sym", href: xref.root + part.href }, part.label) : part.label, number(x), number(y)]));
+    const made = table(["function", "calls in A", "in B"], odd.slice(0, FUNCTIONS).map(([part, x, y]) => [named(part.label, part.href), number(x), number(y)]));
+    return odd.length > FUNCTIONS ? element("div", {}, element("p", { class: "note" }, `The first ${FUNCTIONS} of ${number(odd.length)}.`), made) : made;
   }
 
   document.querySelectorAll("[data-filter]").forEach(browse);

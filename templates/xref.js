@@ -114,16 +114,21 @@ const xref = {
 
   // ---- Line numbers that follow the link to their file --------------------------------------------------------
 
-  // The file is that of the link before them, of the list's item around them, or of the symbol.
+  // The file is that of the last link to one before them in their row, of the list's item around that, or of the symbol.
   function lineLinks(numbers) {
     const source = (link) => link?.href?.startsWith?.(`${xref.root}source/`) && link;
-    let before = numbers.previousElementSibling;
-    while (before && !source(before)) before = before.previousElementSibling;
-    const file = before || source(numbers.closest("li.f, ul.refs > li")?.querySelector("a[href]"))
-      || source(numbers.closest("section.symbol")?.querySelector(".facts a[href]"));
+    const links = [...numbers.closest("li").querySelectorAll("a[href]")];
+    const file = links.findLast((link) => source(link) && link.compareDocumentPosition(numbers) & Node.DOCUMENT_POSITION_FOLLOWING)
+      || source(numbers.closest("li.f, ul.refs > li")?.querySelector("a[href]")) || source(numbers.closest("section.symbol")?.querySelector(".facts a[href]"));
     if (!file) return;
     const base = file.href.replace(/#.*/, "");
     numbers.replaceChildren(...numbers.textContent.split(" ").flatMap((line, at) => [at ? " " : "", xref.element("a", { href: `${base}#L${line}` }, line)]));
+  }
+
+  // On a narrow screen paths and qualified names break where a part ends, not inside a word.
+  function breakable(link) {
+    if (link.childElementCount) return;
+    link.replaceChildren(...link.textContent.split(/(?<=[/])|(?<=::)|(?<=\w\.)(?=\w)/).flatMap((part, at) => (at ? [document.createElement("wbr"), part] : [part])));
   }
 
   // The list of a file's symbols: its line numbers lead to the file.
@@ -172,6 +177,7 @@ const xref = {
   });
   document.querySelectorAll("main li i:not([class])").forEach(lineLinks);
   document.querySelectorAll("table.syms").forEach(symbolLines);
+  if (matchMedia("(max-width: 40rem)").matches) document.querySelectorAll("main :is(.place, .sym, .list a, .calls a, .refs a)").forEach(breakable);
   keys();
   aim();
   xref.use("search", "searchbox");

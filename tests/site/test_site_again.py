@@ -46,6 +46,8 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (tree / "python" / "pkg" / "marked.py").write_text(
         "from .marks import marked\n\n\n@marked\nclass Marked:\n    pass\n"
     )
+    (tree / "python" / "pkg" / "levels.py").write_text(LEVELS)
+    (tree / "python" / "pkg" / "below.py").write_text(BELOW)
     index(tree, folder / "xref.db")
     build(folder / "xref.db", folder / "site")
     return folder
@@ -55,6 +57,12 @@ MARKS = (
     "import tvm_ffi\n\n\ndef marked(cls):\n    return cls\n\n\n"
     "def user():\n    return tvm_ffi.get_global_func('tirx.Fold')(1)\n"
 )
+
+
+LEVELS = (
+    "class Top:\n    def run(self):\n        return 0\n\n\nclass Middle(Top):\n    def run(self):\n        return 1\n"
+)
+BELOW = "from .levels import Middle\n\n\nclass Low(Middle):\n    def run(self):\n        return 2\n"
 
 
 def insert_lines(tree: Path) -> None:
@@ -175,10 +183,25 @@ def call_moved(tree: Path) -> None:
     path.write_text(path.read_text() + "\n\nknown = tvm_ffi.get_global_func('pkg.known')\n")
 
 
+def below_renamed(tree: Path) -> None:
+    """The class and the method two levels above, in a file that stays as it is, list it."""
+    replace(tree / "python" / "pkg" / "below.py", "class Low", "class Lower")
+
+
+def below_gone(tree: Path) -> None:
+    (tree / "python" / "pkg" / "below.py").unlink()
+
+
+def below_added(tree: Path) -> None:
+    path = tree / "python" / "pkg" / "below.py"
+    path.write_text(path.read_text() + "\n\nclass Deep(Low):\n    def run(self):\n        return 3\n")
+
+
 EDITS = [
     insert_lines, new_caller, call_gone, renamed, new_file, file_gone, header, call_in_a_body, keys_swapped, key_gone,
     another_way, not_virtual, comment_left_open, declaration_gone, member_gone, last_member_gone, unit_gone, key_added,
-    key_of_another_registered, degraded, file_renamed, call_moved,
+    key_of_another_registered, degraded, file_renamed, call_moved, below_renamed,
+    below_gone, below_added,
 ]  # fmt: skip
 
 

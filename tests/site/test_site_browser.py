@@ -54,6 +54,9 @@ def test_search_fusetir_and_follow_it_into_python(open_page: Open) -> None:
         ("seTI", "FuseTIR"),
         ("relax.transform.Fu", "relax.transform.FuseTIR"),
         ("Pass::Ru", "tvm::Pass::Run"),
+        ("Pass<T>::Run", "tvm::Pass::Run"),
+        ("tvm::Pass<Map<String, tvm::Any>>::Ru", "tvm::Pass::Run"),
+        ("Pass<Map<String, tvm::An", "tvm::Pass"),
         ("pipeline.zero", "tvm.relax.pipeline.zero"),
         ("fuse_tir.cc", "fuse_tir.cc"),
         ("relax/fuse", "src/relax/fuse_tir.cc"),
@@ -386,7 +389,7 @@ def test_runs_in_the_margin_can_be_switched(open_page: Open) -> None:
     page = open_page("source/python/tvm/relax/transform.py.html")
     page.wait_for_selector("span.hot")
     assert page.locator("#L7").get_attribute("title") == f"called or calling ×3 in run {site_case.RUN}"
-    assert "it was seen on 2 lines, up to ×3" in page.locator("p.facts").inner_text()
+    assert "it was seen on 2 lines, at most ×3" in page.locator("p.facts").inner_text()
     page.select_option("#run", "")
     page.wait_for_selector("span.hot", state="detached")
     assert page.locator(".seen").is_hidden()
@@ -433,7 +436,7 @@ def test_a_pass_that_only_cpp_runs_is_in_the_margin(open_page: Open, site: Site,
     """No call of it is seen, but the run has it among its passes; and one line is not "lines"."""
     page = open_page("source/src/relax/fuse_tir.cc.html")
     page.wait_for_selector("#L12.hot")
-    assert "it was seen on 3 lines, up to ×5" in page.locator("p.facts").inner_text()
+    assert "it was seen on 3 lines, at most ×5" in page.locator("p.facts").inner_text()
     page = open_page("source/python/tvm/relax/pipeline.py.html")
     page.wait_for_selector("span.hot")
     page = open_page(site.address(site_case.LAMBDA))
@@ -498,3 +501,17 @@ def test_line_numbers_in_lists_are_links(open_page: Open, site: Site) -> None:
     assert links
     for line, address in links:
         assert address.endswith(f"/source/src/relax/fuse_tir.cc.html#L{line}")
+
+
+def test_a_line_number_leads_to_the_file_of_the_row_above_it(open_page: Open, site: Site) -> None:
+    """A row names its file once; below it stand numbers, which are of that file and not of the symbol's own."""
+    address = site.address(site_case.WRAPPER).partition("#")[0]
+    path = site.folder / address
+    html = path.read_text()
+    at = html.index("</code>", html.index("pipeline.py:", html.index("id=callers"))) + len("</code>")
+    with_numbers = path.with_name("numbers.html")
+    with_numbers.write_text(f"{html[:at]}\n<p><i>8</i> <code>{html[at:]}")
+    page = open_page(f"{address.rpartition('/')[0]}/numbers.html")
+    with_numbers.unlink()
+    link = page.locator("#callers ~ ul.calls a", has_text=re.compile(r"^8$")).first
+    assert (link.get_attribute("href") or "").endswith("source/python/tvm/relax/pipeline.py.html#L8")

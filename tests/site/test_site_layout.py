@@ -232,6 +232,9 @@ def test_short_labels() -> None:
     assert len(long) <= 30
     assert long.startswith("FusedTIRConst")
     assert long.endswith("Buffer")
+    of_a_lambda = short_label("RemoveUnusedParameters::{lambda: pass_func}")
+    assert of_a_lambda == "RemoveUn…::{lambda: pass_func}"
+    assert len(of_a_lambda) <= 30
 
 
 def test_addresses() -> None:

@@ -309,7 +309,7 @@ def test_keys(site: Site) -> None:
     text = text_of(site.read("keys/ffi.html"))
     assert "relax.transform.FuseTIR C++ tvm::FuseTIR registered at src/relax/fuse_tir.cc:17" in text
     assert "used Python python/tvm/relax/transform.py:7 in tvm.FuseTIR" in text
-    assert "gone.</script> dangling: registered nowhere in the tree" in text
+    assert "gone.</script> · dangling: registered nowhere in the tree" in text
 
 
 def test_an_override_says_which_of_the_overloads_it_is(tmp_path: Path) -> None:

@@ -58,9 +58,25 @@ def environment() -> jinja2.Environment:
     env.filters["language"] = language
     env.filters["duration"] = duration
     env.filters["prose"] = prose
+    env.filters["command"] = command
+    env.filters["moment"] = moment
     env.filters["breakable"] = breakable
     env.filters["humps"] = humps
     return env
+
+
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d)?(?:\.\d+)?Z")
+
+
+def moment(text: str) -> str:
+    """A time as indexes and runs have it, for people: `2026-01-02 03:04 UTC`."""
+    return _MOMENT.sub(r"\1 \2 UTC", text)
+
+
+def command(line: str) -> str:
+    """A command without the folder of its program, which says nothing of what was compiled."""
+    program, space, rest = line.partition(" ")
+    return program.rpartition("/")[2] + space + rest
 
 
 def prose(text: str) -> Markup:

@@ -105,6 +105,10 @@ def find_changes(db: sqlite3.Connection, plan: SitePlan, old: SiteState, new: Si
     dirty = near | below | _neighbours(db, plan, renamed | edited) | _showing(db, plan, moved)
     dirty |= _users_of_keys(db, _keys_of(db, moved))
     dirty |= _downs(db, near, "overrides")  # an override shows the callers of what it overrides
+    dirty |= {  # what is below it at any distance
+        by_code[code] for code in old.trees.keys() | new.trees.keys()
+        if code in by_code and old.trees.get(code) != new.trees.get(code)
+    }  # fmt: skip
     dirty |= {parent for id_ in changed if (parent := plan.names[id_].parent) is not None}
     dirty |= {  # a class lists the callers of its constructors
         parent for id_ in dirty

@@ -261,5 +261,9 @@ def _at(line: int) -> str:
 
 
 def short_label(text: str, limit: int = 30) -> str:
-    """A label that fits a box: the beginning and the end of a long name."""
-    return text if len(text) <= limit else f"{text[: limit // 2 - 1]}…{text[len(text) - limit // 2 :]}"
+    """A label that fits a box: the beginning and the end of a long name; what a lambda is for stays whole."""
+    if len(text) <= limit:
+        return text
+    purpose = len(text) - text.rfind("::{") if text.endswith("}") else 0
+    end = purpose if limit // 2 < purpose <= limit - 6 else limit // 2
+    return f"{text[: limit - end - 1]}…{text[len(text) - end :]}"

@@ -26,6 +26,8 @@ _NAMES = {
 """What each registry holds, in words."""
 
 
+_RUNNING = frozenset(("ffi", "functor", "frontend", "pass", "method", "callback", "script", "intrin", "pipeline"))
+"""Registries whose keys run something; those of the others may only name it."""
 TELLING = ("ffi", "pass", "op", "target_kind")
 """Registries whose keys earn what they run a page of its own, and perhaps a drawing: people come to them by name."""
 
@@ -70,6 +72,11 @@ class Key:
     def prefix(self) -> bool:
         """Whether this is the beginning of keys that are put together at run time, not a key."""
         return self.name.endswith("*")
+
+    @property
+    def runs(self) -> bool:
+        """Whether it stands for something that runs."""
+        return self.registry in _RUNNING
 
     @property
     def trouble(self) -> str:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 from xref.model import Id, Status
 from xref.site import drawable, urls
 from xref.site.callgraph import CallGraph, load_graph, load_observed
+from xref.site.hierarchy import load_downs
 from xref.site.names import CONTAINERS, Name, is_constructor, load_aliases, load_names, load_parameters
 from xref.site.packing import Packing, pack
 from xref.site.run_nesting import nested_calls
@@ -68,6 +69,8 @@ class SitePlan:
     key_pages: dict[tuple[str, str], str]
     """(registry, name) -> the address of the key's row, with its anchor."""
     walks: list[Walk]
+    downs: dict[str, dict[Id, list[Id]]]
+    """See `hierarchy.load_downs`."""
     key_states: dict[tuple[str, str], str]
     """(registry, name) -> letters of what is known of the key, see `keys.states`."""
     nested: dict[str, frozenset[Id]]
@@ -208,7 +211,8 @@ def make_plan(
         dispatchers = frozenset(id_ for id_, count in callees.items() if count > drawable.HUB_CALLEES)
         return SitePlan(
             db_path.absolute(), root, meta, files, names, aliases, graph, observed, _runs(db), packing, drawn,
-            dispatchers, callers, refs, parameters, key_pages, walks, key_states, nested_calls(db),
+            dispatchers, callers, refs, parameters, key_pages, walks, load_downs(db, names), key_states,
+            nested_calls(db),
         )  # fmt: skip
 
 

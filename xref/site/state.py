@@ -14,7 +14,7 @@ import re
 import sqlite3
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import translate
 from hashlib import blake2b
@@ -26,6 +26,7 @@ from xref.model import Id
 from xref.site.assets import digest, templates_folder
 from xref.site.drawable import HUB_CALLERS
 from xref.site.facts import lacks_facts
+from xref.site.hierarchy import deep, steps
 from xref.site.plan import SitePlan
 from xref.site.publish import is_whole
 from xref.site.sources import SourceFile
@@ -33,7 +34,7 @@ from xref.site.walks import walks_folder
 from xref.trace.folder import run_files
 
 FILE = ".xref-site-state"
-_VERSION = 6
+_VERSION = 7
 _WORD = re.compile(r"\w+")
 _DIGITS = 8
 """Of each of the four marks of a symbol: of its address, of what its neighbours' pages show of it, of all else but who
@@ -59,7 +60,7 @@ class SiteState:
     `blocks`: path -> digests of its blocks; `symbols`: code -> four marks; `far`: code -> mark of what its page shows
     of functions two calls away; `outputs`: address -> mark of an `Output` that has one; `keys`: registry -> its names,
     in order; `hubs`: code -> "c" of functions that so many call that drawings do not go through them, "d" of those that
-    call so many."""
+    call so many; `trees`: code -> mark of what is below it at any distance, where some is not directly below it."""
 
     maker: str = ""
     inputs: str = ""
@@ -71,10 +72,11 @@ class SiteState:
     outputs: dict[str, str] = field(default_factory=dict)
     keys: dict[str, list[str]] = field(default_factory=dict)
     hubs: dict[str, str] = field(default_factory=dict)
+    trees: dict[str, str] = field(default_factory=dict)
 
     def save(self, folder: Path) -> None:
         """Write the state into a site."""
-        kept = (self.files, self.blocks, self.symbols, self.far, self.outputs, self.keys, self.hubs)
+        kept = (self.files, self.blocks, self.symbols, self.far, self.outputs, self.keys, self.hubs, self.trees)
         parts = [dict(sorted(part.items())) for part in kept]
         data = json.dumps([_VERSION, self.maker, self.inputs, self.common, *parts], separators=(",", ":"))
         (folder / FILE).write_bytes(zlib.compress(data.encode("utf-8", "surrogatepass"), 6))
@@ -144,7 +146,21 @@ def state_of(db: sqlite3.Connection, plan: SitePlan, rows: Rows, maker: str, inp
     for registry, name in sorted(plan.key_pages):
         keys.setdefault(registry, []).append(name)
     common, symbols = _common(db, plan), _symbols(plan, rows)
-    return SiteState(maker, inputs, common, rows.files, symbols=symbols, keys=keys, hubs=hubs_of(plan))
+    return SiteState(
+        maker, inputs, common, rows.files, symbols=symbols, keys=keys, hubs=hubs_of(plan),
+        trees=_trees(plan, symbols),
+    )  # fmt: skip
+
+
+def _trees(plan: SitePlan, marks: Mapping[str, str]) -> dict[str, str]:
+    """See `SiteState`; `marks` are those of symbols."""
+    code, result = plan.packing.code, dict[str, int]()
+    for downs in plan.downs.values():
+        for top in deep(downs):
+            if top in code:
+                found = [(step.depth, marks.get(code[step.id], "")[: 2 * _DIGITS]) for step in steps(downs, top)]
+                result[code[top]] = _sum(found, result.get(code[top], 0))
+    return {short: f"{mark:08x}" for short, mark in result.items()}
 
 
 def hubs_of(plan: SitePlan) -> dict[str, str]:

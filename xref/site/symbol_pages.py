@@ -21,6 +21,7 @@ from xref.site.assets import counted, digest, render
 from xref.site.calls import EVIDENCE_WORDS, FIRST_ROWS, MORE_ROWS, CallList, call_list
 from xref.site.codeview import with_root
 from xref.site.crossings import Crossing, counterparts
+from xref.site.descent import descents
 from xref.site.drawing import Drawer, Drawing
 from xref.site.excerpts import shown_lines
 from xref.site.facts import Facts, gather, lacks_facts
@@ -196,7 +197,7 @@ class SymbolPages:
         callable_ = view.is_callable(name, callers, written)
         speaks = callable_ and (name.kind != "module" or callers.total > 0)
         keys = view.key_views(linker, facts.keys)
-        crossings = counterparts(linker, id_)
+        crossings, below = counterparts(linker, id_), descents(linker, id_, short)
         if mark := far_mark(drawn.source, crossings):
             self.marks[short] = mark
         return SymbolView(
@@ -223,7 +224,7 @@ class SymbolPages:
             used_keys=[(registry, key, linker.key(registry, key), linker.place(path, line), status)
                        for registry, key, line, status in facts.used_keys],
             references=view.reference_list(linker, facts, short, called=bool(callers.total), small=not own),
-            relations=view.relations(linker, facts),
+            relations=view.relations(linker, facts, below), descents=below,
             members=members[: view.MEMBERS_SHOWN], more_members=max(0, len(members) - view.MEMBERS_SHOWN),
             unresolved=[(linker.place(at, line), text, reason) for at, line, text, reason in facts.unresolved],
             ran=[(ran, urls.run_url(ran.run), id_ in self._plan.nested.get(ran.run, ())) for ran in facts.ran],
@@ -237,6 +238,8 @@ class SymbolPages:
     def _excerpt(self, facts: Facts, code: Code | None, limit: int) -> tuple[Markup, int, int]:
         """The first lines of a definition with what leads up to it; how many more there are."""
         name = self._linker.name(facts.id)
+        if name.kind == "namespace":  # it begins anywhere, and what comes first tells nothing of the rest
+            return Markup(), 0, 0
         if code is None or not code.linked or not name.line or name.line > len(code.lines):
             return Markup(), 0, 0
         start = lead(code.text.rows, name.line) if name.kind in _LED else name.line
@@ -276,19 +279,22 @@ class SymbolPages:
             *((f"callees: {words}", part, calls) for words, part, calls in shown.more_callees),
         ):
             yield from self._call_pages(shown, noun, part, calls)
+        for below in shown.descents:
+            for number, rows in enumerate(below.pages[1:], 2):
+                yield self._more(shown, below.heading, below.part, number, len(below.pages), below.length, rows=rows)
         references = shown.references
         for number, roles in enumerate(references.pages, 2):
             yield self._more(shown, "references", "references", number, len(references.pages) + 1,
-                             references.listed, None, roles)  # fmt: skip
+                             references.listed, roles=roles)  # fmt: skip
 
     def _call_pages(self, shown: SymbolView, noun: str, part: str, calls: CallList) -> Iterator[Output]:
         for number, groups in enumerate(calls.pages, 2):
-            yield self._more(shown, noun, part, number, len(calls.pages) + 1, calls.rows, groups, None)
+            yield self._more(shown, noun, part, number, len(calls.pages) + 1, calls.rows, groups=groups)
 
     def _more(self, shown: SymbolView, noun: str, part: str, number: int, pages: int, total: int,
-              groups: object, roles: object) -> Output:  # fmt: skip
+              groups: object = None, roles: object = None, rows: object = None) -> Output:  # fmt: skip
         url = urls.more_url(shown.code, part, number)
-        first = (FIRST_ROWS if groups is not None else view.FIRST_REFERENCES) + (number - 2) * MORE_ROWS + 1
+        first = (view.FIRST_REFERENCES if roles is not None else FIRST_ROWS) + (number - 2) * MORE_ROWS + 1
         return marked_page(
             url, "more.html.j2", partial(based, url), title=f"{noun} of {shown.label}, page {number}",
             site=self._site, root=urls.root_of(url),
@@ -296,7 +302,7 @@ class SymbolPages:
             last=min(first + MORE_ROWS - 1, total), total=total, page=number, pages=pages,
             previous=urls.more_url(shown.code, part, number - 1) if number > 2 else None,
             next=urls.more_url(shown.code, part, number + 1) if number < pages else None,
-            groups=groups, roles=roles, row="caller" if part == "callers" else "callee",
+            groups=groups, roles=roles, rows=rows, row="caller" if part == "callers" else "callee",
         )  # fmt: skip
 
 

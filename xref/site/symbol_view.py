@@ -16,6 +16,7 @@ from xref.query import why as query_why
 from xref.query.types import CallSite, KeyDefRow, Match
 from xref.site.calls import MORE_ROWS, CallList, Further, call_list, further
 from xref.site.crossings import Crossing
+from xref.site.descent import Descent
 from xref.site.facts import Facts, Ran, Reference, Site, calls_to
 from xref.site.keys import Key
 from xref.site.links import Line, Linker, SymbolLink
@@ -130,6 +131,8 @@ class SymbolView:
     references: ReferenceList
     relations: list[tuple[str, str, list[SymbolLink]]]
     """(heading, what the list has, the list)."""
+    descents: list[Descent]
+    """What is below it at any distance, where not all of it is directly below it."""
     members: list[Member]
     more_members: int
     unresolved: list[tuple[Line, str, str]]
@@ -308,12 +311,13 @@ def key_views(linker: Linker, keys: Iterable[Key], shown: int = 20) -> list[KeyV
     return views
 
 
-def relations(linker: Linker, facts: Facts) -> list[tuple[str, str, list[SymbolLink]]]:
-    """Bases, overrides and specialisations, both ways; aliases are shown as public paths instead."""
+def relations(linker: Linker, facts: Facts, below: Sequence[Descent]) -> list[tuple[str, str, list[SymbolLink]]]:
+    """Bases, overrides and specialisations, both ways, but what `below` lists; aliases are shown as public paths."""
+    listed = {descent.kind for descent in below}
     found: dict[tuple[str, str], dict[Id, SymbolLink]] = {}
     for words, pairs in ((_UPS, facts.ups), (_DOWNS, facts.downs)):
         for kind, other in pairs:
-            if kind in words:
+            if kind in words and not (words is _DOWNS and kind in listed):
                 found.setdefault((words[kind], _ENDS.get(kind, "symbol")), {})[other] = linker.symbol(other)
     return [
         (heading, noun, sorted(links.values(), key=lambda link: (link.label, link.where)))

@@ -28,6 +28,8 @@ from xref.site.texts import lead
 from xref.site.walks import Step, Walk
 
 _HOPS = 4
+_REST = 2
+"""Lines at the end of a definition that are shown with the others: a link to them would take as much room."""
 _EARLIER_HOPS = 2
 """Calls of a chain from the step before, and from an earlier one."""
 _VISITED = 6000
@@ -146,6 +148,8 @@ class _Maker:
         if step.show:
             start = next((at for at in range(name.line, end + 1) if step.show in code.text.rows[at - 1]), start)
         shown = shown_lines(code.text.rows, file.lang, start, end, step.lines, head=not step.show)
+        if end - shown[-1] <= _REST:
+            shown += range(shown[-1] + 1, end + 1)
         page = urls.source_url(file.path)
         html = with_root(code_rows(code, shown), self._root).replace("<a href=#L", f"<a href={self._root}{page}#L")
         return Markup(html), start, end - shown[-1]  # noqa: S704 - escaped in codeview

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from xref.model import Evidence, Status
 from xref.site import folders, registry_pages, run_pages, urls
+from xref.site.assets import moment
 from xref.site.boundary import boundary
 from xref.site.calls import EVIDENCE_WORDS
 from xref.site.graph_data import examples
@@ -162,7 +163,7 @@ def _about(meta: dict[str, str]) -> list[str]:
         for part in (
             f"commit {commit[:12]}" if commit else "",
             f"registers its functions with {_ERAS[era]}" if era in _ERAS else "",
-            f"indexed {meta.get('indexed_at', '')}" + (f" with {by}" if by else ""),
+            f"indexed {moment(meta.get('indexed_at', ''))}" + (f" with {by}" if by else ""),
         )
         if part
     ]

@@ -25,6 +25,7 @@ CREATE INDEX dependent_file ON dependent_call(file_id);
 CREATE INDEX virtual_file ON virtual_method(file_id);
 CREATE INDEX instance_file ON instance(file_id);
 CREATE INDEX part_file ON part(file_id);
+CREATE INDEX part_callee ON part(callee_id);
 CREATE INDEX instance_callee ON instance(callee_id, bindings);
 CREATE INDEX unresolved_in ON unresolved_call(in_symbol_id);
 CREATE INDEX key_def_name ON key_def(registry, name);

@@ -136,7 +136,7 @@ CALL_OPERATOR = "operator()"
 """The name of what `object(..)` calls: the object's call operator, a lambda's too."""
 CONSTRUCTION = "()"
 """Begins the name of what `T(x)` and `T x;` call in a template, T's constructor: the number of arguments follows, where
-that is known."""
+that is known, and where the one argument is a T itself, which constructor that is (xref/special_members.py)."""
 DESTRUCTION = "~()"
 """The name of what `delete p` and `p->~T()` call in a template: T's destructor."""
 METHOD_POINTER = "->*"
@@ -187,29 +187,41 @@ class Instance(NamedTuple):
 
 
 class PartUse(StrEnum):
-    """What a constructor does with a part of its object: a field, a base class, or an anonymous struct or union."""
+    """What a constructor, assignment or destructor does with a part of its object: a field, a base class, or an
+    anonymous struct or union."""
 
     RUNS = "runs"
     """Makes it by its initialiser or default constructor, unless the constructor sets it itself."""
     GIVES = "gives"
     """The same of a function that is its value: `std::function<int()> f = g;`."""
+    MAY_RUN = "may run"
+    """The same of a candidate in a template."""
     COPIES = "copies"
     MOVES = "moves"
     """Makes it so where the compiler copies or moves the whole object."""
+    ASSIGNS = "assigns"
+    MOVE_ASSIGNS = "move assigns"
+    """Does so where the compiler assigns the whole object."""
+    ENDS = "ends"
+    """Destroys it, as every destructor does behind its body."""
     SETS = "sets"
     """The constructor has an initialiser of its own for it."""
     HOLDS = "holds"
     """The part is anonymous: its own parts are as good as parts of the whole."""
     INHERITS = "inherits"
     """Makes it by a constructor of that base (`using Base::Base`)."""
+    DECLARES = "declares"
+    """No part: the compiler declares the constructor `callee` in the class (owner and part), which runs something."""
     DEFAULTED = "defaulted"
-    """`= default`: the constructor (owner and part) does what the compiler's own would."""
+    """`= default`: the constructor or assignment (owner and part) does what the compiler's own would."""
 
 
 class Part(NamedTuple):
-    """What making an object of class `owner` (of SETS and DEFAULTED: by constructor `owner`) runs for its `part`.
+    """What making, assigning or ending an object of class `owner` (of SETS, INHERITS and DEFAULTED: by the member
+    `owner`) runs for its `part`.
 
-    `callee` is called at line:col, for RUNS, COPIES and MOVES, or named there, for GIVES; else it is 0.
+    `callee` is called at line:col, or named there, for GIVES; it is 0 for SETS, HOLDS, INHERITS and DEFAULTED. `via` is
+    that of a call.
     """
 
     owner: Id
@@ -218,6 +230,7 @@ class Part(NamedTuple):
     callee: Id = 0
     line: int = 0
     col: int = 0
+    via: str = ""
 
 
 class Relation(NamedTuple):

@@ -55,10 +55,11 @@ CREATE TABLE instance(
 
 CREATE TABLE virtual_method(file_id INTEGER NOT NULL, symbol_id INTEGER NOT NULL);
 
--- What constructors run for the parts of an object though nobody wrote it (xref/link/constructions.py).
+-- What constructors, assignments and destructors run for the parts of an object though nobody wrote it
+-- (xref/link/constructions.py).
 CREATE TABLE part(
     file_id INTEGER NOT NULL, owner_id INTEGER NOT NULL, use TEXT NOT NULL, part_id INTEGER NOT NULL,
-    callee_id INTEGER NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL);
+    callee_id INTEGER NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL, via TEXT NOT NULL);
 
 -- What the linker's value-flow analysis needs of a Python file (xref/python/flow/summary.py).
 CREATE TABLE flow(file_id INTEGER PRIMARY KEY, summary BLOB NOT NULL);

@@ -36,7 +36,7 @@ _PRAGMAS = (
 """For a file that nobody else opens, and that is thrown away when anything goes wrong."""
 SEARCHED_NAMES = "SELECT min(id), name FROM symbol WHERE kind NOT IN ('local', 'parameter')"
 """The names that questions are completed and corrected from, each once."""
-_USES_OF_SYMBOLS = (("location", "symbol_id"), ("ref", "symbol_id"), ("symbol", "parent_id"))
+_USES_OF_SYMBOLS = (("location", "symbol_id"), ("ref", "symbol_id"), ("symbol", "parent_id"), ("part", "callee_id"))
 _DERIVED_USES_OF_SYMBOLS = (
     ("call", "callee_id"), ("call", "caller_id"), ("relation", "from_id"), ("relation", "to_id"),
     ("key_def", "symbol_id"), ("key_use", "in_symbol_id"), ("unresolved_call", "in_symbol_id"),
@@ -203,7 +203,7 @@ class IndexBuilder:
             db.executemany(
                 "INSERT INTO dependent_call VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", ((owner, *d) for d in facts.dependent)
             )
-            db.executemany("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?, ?)", ((owner, *p) for p in facts.parts))
+            db.executemany("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?, ?, ?)", ((owner, *p) for p in facts.parts))
             db.executemany("INSERT INTO instance VALUES (?, ?, ?, ?, ?, ?, ?)", ((owner, *i) for i in facts.instances))
             db.executemany("INSERT INTO virtual_method VALUES (?, ?)", ((owner, id_) for id_ in facts.virtual_methods))
             db.executemany(

@@ -27,7 +27,7 @@ _GONE = {"call": "gone_call", "unresolved_call": "gone_unresolved", "flow": "gon
 _FICLONE = 0x40049409
 """Linux's ioctl that makes a file share another's blocks (man 2 ioctl_ficlone): btrfs, XFS, bcachefs."""
 _CLAIM = "lang, kind, name, qualname, line, col, end_line, signature, doc, parent_id, is_definition, linkage, access"
-_LINE, _PARENT, _LINKAGE = 4, 9, 11
+_LINE, _SIGNATURE, _PARENT, _LINKAGE = 4, 7, 9, 11
 
 
 class IndexUpdater(IndexBuilder):
@@ -165,6 +165,7 @@ class IndexUpdater(IndexBuilder):
             0,
             0,
             0,
+            "" if row[_LINE] else row[_SIGNATURE],  # of what the compiler declares
             parent=row[_PARENT] if enclosed else None,
             is_definition=False,
             linkage=row[_LINKAGE] if enclosed else "",

@@ -127,7 +127,7 @@ def _names(db: sqlite3.Connection) -> dict[int | None, str]:
     names: dict[int | None, str] = {None: "-"}
     for id_, qualname, kind, signature, line in rows:
         start = min((signature.find(mark) for mark in "<(" if mark in signature), default=len(signature))
-        longer = qualname + (signature[start:] if line else f" [{kind}]")
+        longer = qualname + (signature[start:] or ("" if line else f" [{kind}]"))
         for name in (qualname, longer, f"{longer} at {line}" if line else longer):
             names[id_] = name
             if sum(1 for row in rows if row[1] == qualname) == 1:

@@ -7,7 +7,7 @@ from xref.cpp.bindings import CALLABLES
 from xref.cpp.clang import CONTINUE, RECURSE, CXCursor, children, text, unwrapped
 from xref.cpp.dependent import NOT_COMPILED, few
 from xref.cpp.loops import INVENTED, Loops
-from xref.cpp.makers import constructed
+from xref.cpp.makers import constructed, made_by
 from xref.cpp.names import Declaration
 from xref.cpp.walk import Inputs, OpenCall
 from xref.model import CALL_OPERATOR, Call, Evidence, FileFacts, Role, Unresolved
@@ -206,13 +206,16 @@ class Calls(Loops):
     ) -> None:
         """A call of `make_object<T>` is a call of T's constructor too; of one of several, when more than one fits. It
         hands its arguments on as they are, functions among them."""
-        made = constructed(self, cursor, referenced, callee)
-        evidence = Evidence.DIRECT if len(made) == 1 else Evidence.TEMPLATE
+        made = made_by(self, referenced, callee)
+        found = constructed(self, made, cursor, referenced) if made is not None else []
+        evidence = Evidence.DIRECT if len(found) == 1 else Evidence.TEMPLATE
         facts = self.facts[call.file]
-        for constructor, declared in made:
+        for constructor, declared in found:
             self.mention(declared, facts)
             facts.calls.append(Call(scope.id, declared.id, evidence, call.line, call.col))
             if constructor.kind == kinds.CONSTRUCTOR:
+                if made is not None and declared.parent is not None:
+                    self.note_inheriting(made, declared.parent.id, evidence, facts, call.line, call.col)
                 self.note_given(cursor, constructor, declared, facts, call.line, call.col)
                 given = self.library.clang_Cursor_getNumArguments(cursor)
                 self.note_left_out(constructor, given, evidence, facts, call.line, call.col)
@@ -304,7 +307,7 @@ class Calls(Loops):
             return
         reason = f"through the {callee.symbol_kind} {callee.name}"
         if callee.symbol_kind == "template_parameter" and callee.name:
-            given = self.arguments_given(cursor)
+            given = self.given_for(callee.name, self.expressions_in(cursor))
             self.note_construction(callee.name, facts, call.line, call.col, given=given)
             return
         if callee.symbol_kind in ("class", "struct", "typedef", "template_parameter"):

@@ -108,7 +108,7 @@ class Declares(Qualifiers):
         if self.emit_symbol(declaration, cursor, defines, display):
             self._specialization(cursor, declaration)
         if defines:
-            self.note_anonymous(cursor, declaration)
+            self.note_class(cursor, declaration)
         self.descend_into(declaration, cursor)
         return CONTINUE
 
@@ -134,8 +134,7 @@ class Declares(Qualifiers):
         if derived is not None and base is not None and facts is not None:
             self.mention(base, facts)
             facts.relations.append(Relation(derived.id, "base", base.id))
-            kind, (_, line, col) = self.library.clang_getCursorType(cursor), self.position(cursor)
-            self.note_copies(derived, base, kind, facts, line, col)
+            self.note_base(derived, base, cursor, facts)
         return RECURSE
 
     def _function(self, cursor: CXCursor, _parent: CXCursor) -> int:
@@ -156,7 +155,8 @@ class Declares(Qualifiers):
             self.scopes.append(declaration)
             self.note_initialisers(cursor)
             self.scopes.pop()
-            self.note_constructor(cursor, declaration)
+        if defines and (declaration.symbol_kind == "constructor" or declaration.name == "operator="):
+            self.note_member(cursor, declaration)
         has_body = defines and not self.library.clang_CXXMethod_isDefaulted(cursor)
         self.descend_into(declaration, cursor, has_body)
         return CONTINUE

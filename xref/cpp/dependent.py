@@ -212,7 +212,7 @@ class DependentCalls(Qualifiers):
             known = self._class_of_type(kind) or self._deduced_class(callee)
             name = known.rsplit("::", 1)[-1]
             if made := self.parameter_of(kind) if callee is None or callee.kind not in kinds.EXPRESSIONS else "":
-                given = self.arguments_given(call)
+                given = self.given_for(made, self.expressions_in(call))
                 self.note_construction(made, facts, at.line, at.col, self.written(call), given)
                 return True
             if name:

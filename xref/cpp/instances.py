@@ -14,6 +14,7 @@ from xref.cpp.makers import MAKERS, constructors
 from xref.cpp.names import Declaration
 from xref.cpp.walk import Inputs
 from xref.model import CALL_OPERATOR, CONSTRUCTION, SAME, Call, Dependent, Evidence, FileFacts, Instance
+from xref.special_members import Special
 
 _TYPE_ARGUMENT = 1  # CXTemplateArgumentKind_Type
 _FUNCTOR_PARAMETERS = ("_Hash", "_Pred", "_Compare")
@@ -88,9 +89,8 @@ class Instances(Bindings):
         arguments = [self._value_of(a) for a in self._arguments(call)]
         for candidate, declared in candidates:
             if candidate.qualname in MAKERS and given and given[0].startswith("p"):
-                count = self.arguments_given(call)  # the first expression names the maker
-                number = str(int(count) - 1) if count else ""
-                self.note_construction(given[0][1:], facts, line, col, given=number)
+                made, passed = given[0][1:], self.expressions_in(call)[1:]  # the first expression names the maker
+                self.note_construction(made, facts, line, col, given=self.given_for(made, passed))
             elif candidate.qualname in MAKERS:
                 self._note_made(call, facts, line, col)
             if not candidate.file:
@@ -124,13 +124,33 @@ class Instances(Bindings):
         self, parameter: str, facts: FileFacts, line: int, col: int, written: str = "", given: str = ""
     ) -> None:
         """Record that an object of a template parameter's type is made. `written`: the call, where it is one; `given`:
-        the number of its arguments, "" where that is unknown."""
+        what `given_for` says of its arguments."""
         facts.dependent.append(Dependent(line, col, self.within(), CONSTRUCTION + given, "", "", written, parameter))
 
-    def arguments_given(self, call: CXCursor) -> str:
-        """The number of arguments of a construction; "" where a pack is among them."""
-        given = [c for c in children(call) if c.kind in kinds.EXPRESSIONS]
-        return "" if any(c.kind == kinds.PACK_EXPANSION for c in given) else str(len(given))
+    def expressions_in(self, call: CXCursor) -> list[CXCursor]:
+        """The expressions directly below a call or construction."""
+        return [c for c in children(call) if c.kind in kinds.EXPRESSIONS]
+
+    def given_for(self, made: str, arguments: list[CXCursor]) -> str:
+        """What a construction of the template parameter is given: the number of arguments, "" where a pack is among
+        them; `COPY` or `MOVE` behind it where the one argument is of that type itself."""
+        if len(arguments) == 1 and arguments[0].kind == kinds.INIT_LIST_EXPR:
+            arguments = self.expressions_in(arguments[0])
+        if any(c.kind == kinds.PACK_EXPANSION for c in arguments):
+            return ""
+        how = self._copies(arguments[0], made) if len(arguments) == 1 else ""
+        return f"{len(arguments)}{how}"
+
+    def _copies(self, argument: CXCursor, made: str) -> str:
+        """Which constructor makes an object of the template parameter of the argument, where that is one: `*self`."""
+        library = self.library
+        value = self.handed_on(argument)
+        is_named = value.data1 == unwrapped(argument).data1 and value.kind != kinds.CALL_EXPR
+        if value.kind == kinds.UNARY_OPERATOR and library.clang_getCursorUnaryOperatorKind(value) == kinds.DEREFERENCE:
+            value = next(iter(children(value)), value)
+        if self.parameter_of_object(value) != made:
+            return ""
+        return Special.COPY if is_named else Special.MOVE
 
     def _note_made(self, call: CXCursor, facts: FileFacts, line: int, col: int) -> None:
         """`using Impl = FunctionObjImpl<F>; make_object<Impl>(..)` in a template calls the constructors of Impl; so

@@ -71,7 +71,7 @@ UNKNOWN_TYPES = frozenset({0, 26})
 # CX_BinaryOperatorKind: Assign and the compound assignments; CXUnaryOperatorKind: ++ and --, and &
 ASSIGNMENTS = range(22, 33)
 INCREMENTS = frozenset({1, 2, 3, 4})
-ADDRESS_OF = 5
+ADDRESS_OF, DEREFERENCE = 5, 6
 POINTER_TO_MEMBER = (1, 2)  # CXBinaryOperator_PtrMemD, _PtrMemI
 WRITING_OPERATORS = frozenset(
     f"operator{sign}" for sign in ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--")

@@ -6,15 +6,15 @@ from __future__ import annotations
 from xref.cpp import kinds
 from xref.cpp.bindings import REFERENCES
 from xref.cpp.clang import CXCursor, children
-from xref.cpp.instances import Instances
 from xref.cpp.names import Declaration
+from xref.cpp.specials import Specials
 from xref.cpp.walk import Inputs
 from xref.model import Call, Evidence, FileFacts
 
 _INSTANTIABLE = (kinds.CLASS, kinds.STRUCT, kinds.UNION)
 
 
-class Lifetimes(Instances):
+class Lifetimes(Specials):
     """Records the calls of values that nobody writes, and at the end of an object's life."""
 
     def __init__(self, inputs: Inputs) -> None:

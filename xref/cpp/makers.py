@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from xref.cpp import kinds
 from xref.cpp.clang import CXCursor, children, text
+from xref.cpp.names import RVALUE_REFERENCE, class_of_base
+from xref.special_members import Special
 
 if TYPE_CHECKING:
     from xref.cpp.names import Declaration
@@ -26,32 +28,60 @@ NAMES = frozenset(name.rsplit("::", 1)[1] for name in MAKERS)
 _TYPE_ARGUMENT = 1  # CXTemplateArgumentKind_Type
 
 
-def constructed(
-    walk: Walk, call: CXCursor, referenced: CXCursor, callee: Declaration
-) -> list[tuple[CXCursor, Declaration]]:
-    """The constructors that the call of a maker may run: those that take as many arguments. The class itself stands for
-    a constructor that the compiler declares. Empty for other calls, and where the class is not known yet."""
+def made_by(walk: Walk, referenced: CXCursor, callee: Declaration) -> CXCursor | None:
+    """The class of which the call of a maker makes an object; None for other calls."""
     if callee.name not in NAMES or callee.qualname not in MAKERS:
-        return []
+        return None
     library = walk.library
     if (
         library.clang_Cursor_getNumTemplateArguments(referenced) < 1
         or library.clang_Cursor_getTemplateArgumentKind(referenced, 0) != _TYPE_ARGUMENT
     ):
-        return []
+        return None
     kind = library.clang_getCanonicalType(library.clang_Cursor_getTemplateArgumentType(referenced, 0))
-    made = library.clang_getTypeDeclaration(kind)
+    made: CXCursor = library.clang_getTypeDeclaration(kind)
+    return made if made.kind in kinds.TYPE_LIKE else None
+
+
+def constructed(walk: Walk, made: CXCursor, call: CXCursor, referenced: CXCursor) -> list[tuple[CXCursor, Declaration]]:
+    """The constructors of the class that the call of a maker may run: those that take as many arguments, inherited ones
+    too, else what the compiler declares (with the class). Of a class that is only declared, the class itself."""
     class_ = walk.declarations.of(made)
-    if class_ is None or class_.kind not in kinds.TYPE_LIKE:
+    if class_ is None:
         return []
-    given = library.clang_Cursor_getNumArguments(call)
-    fitting = [
-        child
-        for child in children(library.clang_getCursorDefinition(made))
-        if child.kind == kinds.CONSTRUCTOR and takes(walk, child, given)
-    ]
-    found = [(child, d) for child in fitting if (d := walk.declarations.of(child)) is not None]
-    return found or [(made, class_)]
+    given = walk.library.clang_Cursor_getNumArguments(call)
+    found = _taking(walk, made, given)
+    if found or not _definition(walk, made).decl:
+        return found or [(made, class_)]
+    return [(made, walk.declarations.special(class_, _implicit(walk, referenced, made, given)))]
+
+
+def _definition(walk: Walk, class_: CXCursor) -> CXCursor:
+    """Where the members of the class stand: those of an instance, in its template."""
+    template = walk.library.clang_getSpecializedCursorTemplate(class_)
+    result: CXCursor = walk.library.clang_getCursorDefinition(template if template.decl else class_)
+    return result
+
+
+def _taking(walk: Walk, class_: CXCursor, given: int) -> list[tuple[CXCursor, Declaration]]:
+    """The constructors of the class, or those that it inherits, that take so many arguments."""
+    inside = children(_definition(walk, class_))
+    fitting = [child for child in inside if child.kind == kinds.CONSTRUCTOR and takes(walk, child, given)]
+    if not fitting and given and any(child.kind == kinds.USING_DECLARATION for child in inside):
+        bases = [class_of_base(child) for child in inside if child.kind == kinds.BASE_SPECIFIER]
+        return [pair for base in bases for pair in _taking(walk, base, given)]
+    return [(child, d) for child in fitting if (d := walk.declarations.of(child)) is not None]
+
+
+def _implicit(walk: Walk, maker: CXCursor, class_: CXCursor, given: int) -> Special:
+    """Which constructor that nobody wrote makes the object: `make_object<T>(*other)` copies."""
+    kind = walk.library.clang_getArgType(walk.library.clang_getCursorType(maker), 0)
+    made = walk.library.clang_getTypeDeclaration(
+        walk.library.clang_getCanonicalType(walk.library.clang_getPointeeType(kind))
+    )
+    if given != 1 or made.decl != class_.decl:
+        return Special.DEFAULT
+    return Special.MOVE if kind.kind == RVALUE_REFERENCE else Special.COPY
 
 
 def takes(walk: Walk, constructor: CXCursor, given: int) -> bool:

@@ -13,11 +13,15 @@ from collections.abc import Iterable
 from xref.cpp import kinds
 from xref.cpp.clang import CXCursor, children, file_location, load, text
 from xref.model import CALL_OPERATOR, Id, symbol_id
+from xref.special_members import Special, key_of
 
 _HAS_OFFSET = re.compile(r"@\d+(@|$)")
 _WORD = re.compile(r"\w+")
 _INTERNAL_LINKAGE = (2, 3)
 _MAX_TEMPLATE_STEPS = 8
+RVALUE_REFERENCE = 104  # CXType_RValueReference
+_KIND_OF = {"constructor": kinds.CONSTRUCTOR, "destructor": kinds.DESTRUCTOR, "method": kinds.METHOD}
+_MAY_BE_IMPLICIT = frozenset(_KIND_OF.values())
 UNNAMED_PARAMETER = "type-parameter-"
 """How libclang spells a template's parameter where it has lost the name: `operator type-parameter-0-0`."""
 CLOSURE_PREFIX = "(lambda at "
@@ -109,6 +113,7 @@ class Declarations:
         self._paths = paths
         self._by_address: dict[int, Declaration | None] = {}
         self._lambdas: dict[int, Declaration] = {}
+        self._specials: dict[tuple[Id, Special], Declaration] = {}
         self._ordinals: dict[str, int] = {}
 
     def is_known(self, cursor: CXCursor) -> bool:
@@ -175,11 +180,40 @@ class Declarations:
         if parent is None and self.is_closure(parent_cursor):
             here = library.clang_getCursorLocation(parent_cursor).offset
             return self._lambdas.get(here) if name == CALL_OPERATOR else None
-        if symbol_kind == "constructor" and parent is not None and name != parent.name:
-            inherited = self._inherited(cursor, parent_cursor)
-            if inherited is not None:
-                return self.of(inherited)
+        if parent is not None and kind in _MAY_BE_IMPLICIT:
+            if (special := self._special_member(cursor, parent_cursor)) is not None:
+                return self.special(parent, special)
+            if kind == kinds.CONSTRUCTOR and name != parent.name:
+                inherited = self._inherited(cursor, parent_cursor)
+                if inherited is not None:
+                    return self.of(inherited)
         return self._declared(cursor, symbol_kind, name, parent_cursor, parent)
+
+    def _special_member(self, cursor: CXCursor, class_: CXCursor) -> Special | None:
+        """Which member of the class it is that the compiler declares, at the class's place; None for a written one."""
+        library = self._library
+        if library.clang_getCursorLocation(cursor).offset != library.clang_getCursorLocation(class_).offset:
+            return None
+        if cursor.kind == kinds.DESTRUCTOR:
+            return Special.DESTRUCTOR
+        signature = library.clang_getCursorType(cursor)
+        if library.clang_getNumArgTypes(signature) < 1:
+            return Special.DEFAULT
+        moves = library.clang_getArgType(signature, 0).kind == RVALUE_REFERENCE
+        if cursor.kind == kinds.CONSTRUCTOR:
+            return Special.MOVE if moves else Special.COPY
+        return Special.MOVE_ASSIGNMENT if moves else Special.COPY_ASSIGNMENT
+
+    def special(self, class_: Declaration, special: Special) -> Declaration:
+        """The member that the compiler declares in the class."""
+        known = self._specials.get((class_.id, special))
+        if known is None:
+            name, kind = special.name_in(class_.name), _KIND_OF[special.kind]
+            known = self._specials[class_.id, special] = Declaration(
+                key_of(class_.key, special), "", kind, special.kind, name, f"{class_.qualname}::{name}", class_.linkage,
+                class_, class_.file,
+            )  # fmt: skip
+        return known
 
     def _declared(
         self, cursor: CXCursor, symbol_kind: str, name: str, parent_cursor: CXCursor, parent: Declaration | None

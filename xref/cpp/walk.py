@@ -18,6 +18,7 @@ from xref.cpp.names import Declaration, Declarations, Paths
 from xref.cpp.stack import run_on_thread
 from xref.cpp.written import call_at, is_call
 from xref.model import FileFacts, Id, Ref, Role, Symbol, Unresolved, shorten
+from xref.special_members import special_of
 
 if TYPE_CHECKING:
     from xref.registry.cpp_look_ups import Forward
@@ -320,7 +321,8 @@ class Walk:
         self._name_only(declaration, facts)
 
     def _name_only(self, declaration: Declaration, facts: FileFacts) -> None:
-        parent = declaration.parent
+        parent, special = declaration.parent, special_of(declaration.key)
+        signature = special.signature_in(parent.name) if parent is not None and special is not None else ""
         while parent is not None and parent.kind != kinds.NAMESPACE:
             self.mention(parent, facts)
             parent = parent.parent
@@ -333,6 +335,7 @@ class Walk:
                 0,
                 0,
                 0,
+                signature,
                 parent=declaration.parent.id if declaration.parent is not None else None,
                 is_definition=False,
                 linkage=declaration.linkage,

@@ -1,10 +1,10 @@
-"""Leads a constructor to what runs before its body though nobody wrote a call: for fields and base classes.
+"""Leads constructors, assignments and destructors to what they run for fields and bases though nobody wrote a call.
 
-`Field x_{f()};` stands in the class: what it calls are facts of the class, and each constructor of the class runs them,
-implicit ones too, unless it has an initialiser of its own for that field. A constructor that calls no constructor of a
-base runs the base's default constructor; where the index knows none (the compiler makes one that nothing names), the
-base's initialisers and bases are its own. A copy or move constructor that is the compiler's, or `= default`, runs those
-of the parts and nothing else. What is called of a class without constructors is the class, which then stands for one.
+`Field x_{f()};` stands in the class: each constructor of the class runs f, unless it has an initialiser of its own for
+that field. A constructor that calls no constructor of a base runs the base's default constructor. What the compiler
+declares, or is `= default`, copies, moves or assigns the parts and nothing else. Every destructor that is defined ends
+the parts. Members that the compiler declares are symbols without a place (xref/special_members.py), which stand where
+their class stands.
 """
 
 from __future__ import annotations
@@ -16,21 +16,29 @@ from typing import NamedTuple
 
 from xref.link.step import Derived, Step, Touched
 from xref.model import Evidence, Id, PartUse
+from xref.special_members import Special, special_of
 
-_CLASSES = "('class', 'struct', 'union')"
 Place = tuple[int, int, int]
 """file id, line, column."""
-Site = tuple[Id, int, int, int]
-"""callee, file id, line, column."""
+Site = tuple[Id, Evidence, int, int, int, str]
+"""The row of a call, but for the caller: callee, evidence, file id, line, column, via."""
+_RUN = {PartUse.RUNS: Evidence.DIRECT, PartUse.GIVES: Evidence.VALUE, PartUse.MAY_RUN: Evidence.TEMPLATE}
+_OF_WHOLE = {
+    Special.COPY: PartUse.COPIES,
+    Special.MOVE: PartUse.MOVES,
+    Special.COPY_ASSIGNMENT: PartUse.ASSIGNS,
+    Special.MOVE_ASSIGNMENT: PartUse.MOVE_ASSIGNS,
+    Special.DESTRUCTOR: PartUse.ENDS,
+}
 
 
-class _Constructor(NamedTuple):
-    """One that is defined, or that the compiler makes. `copy` is what it does with all parts: COPIES, MOVES, or None
-    where it has initialisers for them. `own_bases`: whether it makes the bases that it says nothing of by default."""
+class _Member(NamedTuple):
+    """One that is defined, or that the compiler declares. `whole` is what it does with all parts; None for one that
+    makes them by their initialisers. `own_bases`: whether it makes the bases that it says nothing of by default."""
 
     id: Id
     place: Place
-    copy: PartUse | None
+    whole: PartUse | None
     own_bases: bool
 
 
@@ -38,33 +46,30 @@ class _Classes:
     def __init__(self, db: sqlite3.Connection) -> None:
         self.runs: dict[Id, list[tuple[Id, Site]]] = defaultdict(list)
         """Class -> the parts that its constructors make, each with what that calls."""
-        self.values: set[Site] = set()
-        """Where these name functions as values, and do not call them."""
-        self.copies: dict[tuple[Id, str], list[Site]] = defaultdict(list)
+        self.whole: dict[tuple[Id, str], list[tuple[Id, Site]]] = defaultdict(list)
+        """Class, what is done with all parts -> the parts, each with what that calls."""
         self.sets: dict[Id, set[Id]] = defaultdict(set)
         self.holds: dict[Id, list[Id]] = defaultdict(list)
         self.inherits: dict[Id, set[Id]] = defaultdict(set)
         self.defaulted: set[Id] = set()
-        for owner, use, part, *site in db.execute(
-            "SELECT DISTINCT owner_id, use, part_id, callee_id, file_id, line, col FROM part ORDER BY 1, 2, 5, 6, 7, 4"
+        for owner, use, part, callee, file_id, line, col, via in db.execute(
+            "SELECT DISTINCT owner_id, use, part_id, callee_id, file_id, line, col, via FROM part"
+            " ORDER BY 1, 2, 5, 6, 7, 4, 8"
         ):
-            callee, file_id, line, col = site
-            if use in (PartUse.RUNS, PartUse.GIVES):
-                self.runs[owner].append((part, (callee, file_id, line, col)))
-                if use == PartUse.GIVES:
-                    self.values.add((callee, file_id, line, col))
-            elif use in (PartUse.COPIES, PartUse.MOVES):
-                self.copies[owner, use].append((callee, file_id, line, col))
+            if use in _RUN:
+                self.runs[owner].append((part, (callee, _RUN[use], file_id, line, col, via)))
             elif use == PartUse.SETS:
                 self.sets[owner].add(part)
             elif use == PartUse.HOLDS:
                 self.holds[owner].append(part)
             elif use == PartUse.INHERITS:
                 self.inherits[owner].add(part)
-            else:
+            elif use == PartUse.DEFAULTED:
                 self.defaulted.add(owner)
+            elif use != PartUse.DECLARES:
+                self.whole[owner, use].append((part, (callee, Evidence.DIRECT, file_id, line, col, via)))
         self._read_classes(db)
-        self._read_constructors(db)
+        self._read_members(db)
 
     def _read_classes(self, db: sqlite3.Connection) -> None:
         self.unions: dict[Id, set[Id]] = defaultdict(set)
@@ -74,36 +79,27 @@ class _Classes:
             " WHERE u.lang = 'cpp' AND u.kind = 'union'"
         ):
             self.unions[union].add(field)
-        self.bases: dict[Id, list[Id]] = defaultdict(list)
-        for source, target in db.execute("SELECT from_id, to_id FROM relations WHERE kind = 'base' ORDER BY 1, 2"):
-            self.bases[source].append(target)
+        self.bases: dict[Id, set[Id]] = defaultdict(set)
+        for source, target in db.execute("SELECT from_id, to_id FROM relations WHERE kind = 'base'"):
+            self.bases[source].add(target)
 
-    def _read_constructors(self, db: sqlite3.Connection) -> None:
-        self.constructors: dict[Id, list[_Constructor]] = defaultdict(list)
-        self.default: dict[Id, Id] = {}
-        self.declares: set[Id] = set()
-        """Classes for which the compiler makes no default constructor."""
-        others: dict[Id, list[Id]] = defaultdict(list)
-        for id_, name, parent, class_, key, signature, file_id, line, col, defined in db.execute(
-            "SELECT s.id, s.name, s.parent_id, p.name, s.key, s.signature, iif(s.line, s.file_id, p.file_id),"
+    def _read_members(self, db: sqlite3.Connection) -> None:
+        self.members: dict[Id, list[_Member]] = defaultdict(list)
+        for id_, name, parent, class_, kind, key, signature, file_id, line, col, defined in db.execute(
+            "SELECT s.id, s.name, s.parent_id, p.name, s.kind, s.key, s.signature, iif(s.line, s.file_id, p.file_id),"
             " iif(s.line, s.line, p.line), iif(s.line, s.col, p.col), s.is_definition OR s.line = 0"
             " FROM symbol s JOIN symbol p ON p.id = s.parent_id"
-            " WHERE s.lang = 'cpp' AND s.kind = 'constructor' AND p.file_id IS NOT NULL ORDER BY s.key"
+            " WHERE s.lang = 'cpp' AND (s.kind IN ('constructor', 'destructor') OR s.name = 'operator=')"
+            " AND p.file_id IS NOT NULL ORDER BY s.key"
         ):
-            copy, is_default = _of_signature(signature) if signature else _of_key(key, name)
-            if defined:
-                does = copy if not signature or id_ in self.defaulted else None
-                made = _Constructor(id_, (file_id, line, col), does, name == class_)
-                self.constructors[parent].append(made)
-            if signature:
-                self.declares.add(parent)
-            if is_default:
-                self.default.setdefault(parent, id_)
-            elif signature and copy is None:
-                others[parent].append(id_)
-        for parent, written in others.items():
-            if len(written) == 1:  # its parameters have values: something derives from the class and gives none
-                self.default.setdefault(parent, written[0])
+            if not defined:
+                continue
+            special = special_of(key)
+            if special is None and (kind == "destructor" or id_ in self.defaulted):
+                special = Special.DESTRUCTOR if kind == "destructor" else _of_signature(signature, kind)
+            whole = _OF_WHOLE.get(special) if special is not None else None
+            if whole is not None or kind == "constructor":
+                self.members[parent].append(_Member(id_, (file_id, line, col), whole, name == class_))
         self.made: dict[Id, set[Id]] = defaultdict(set)
         """Constructor -> the classes whose constructors it calls."""
         for caller, made_class in db.execute(
@@ -112,57 +108,52 @@ class _Classes:
         ):
             self.made[caller].add(made_class)
 
-    def called(self, site: Site) -> tuple[Id, Evidence, int, int, int, str]:
-        """The row of a call there, but for the caller."""
-        callee, file_id, line, col = site
-        return callee, Evidence.VALUE if site in self.values else Evidence.DIRECT, file_id, line, col, ""
-
-    def of_constructor(self, class_: Id, constructor: _Constructor) -> Iterator[Site]:
-        """What the constructor runs besides what is written in it."""
-        if constructor.copy is not None:
-            yield from self.copies.get((class_, constructor.copy), ())
-            for anonymous in self.holds.get(class_, ()):
-                yield from self.copies.get((anonymous, constructor.copy), ())
+    def run_by(self, class_: Id, member: _Member) -> Iterator[Site]:
+        """What the member of the class runs besides what is written in it."""
+        if member.whole is not None:
+            yield from self._with_whole(class_, member.whole, member.place)
             return
-        made = self.made[constructor.id]
+        made = self.made[member.id] | self.inherits.get(member.id, set())
         if class_ in made:  # it delegates to another one
             return
-        yield from self.of_fields(class_, self.sets.get(constructor.id, set()))
-        if constructor.own_bases:
-            yield from self.of_bases(class_, made, constructor.place)
+        yield from self._of_fields(class_, self.sets.get(member.id, set()))
+        if member.own_bases:
+            bases = self.bases.get(class_, set())
+            for part, site in self.runs.get(class_, ()):
+                if part in bases and part not in made:
+                    yield _at(site, member.place)
 
-    def of_fields(self, class_: Id, set_: set[Id]) -> Iterator[Site]:
+    def _with_whole(self, class_: Id, use: PartUse, place: Place) -> Iterator[Site]:
+        bases = self.bases.get(class_, set())
+        for part, site in self.whole.get((class_, use), ()):
+            yield _at(site, place) if use == PartUse.ENDS and part in bases else site
+        for anonymous in self.holds.get(class_, ()):
+            yield from (site for _, site in self.whole.get((anonymous, use), ()))
+
+    def _of_fields(self, class_: Id, set_: set[Id]) -> Iterator[Site]:
         """What makes the fields, but for those that are set otherwise: of a union one at most is made."""
         if set_.isdisjoint(self.unions.get(class_, ())):
-            yield from (site for part, site in self.runs.get(class_, ()) if part not in set_)
+            bases = self.bases.get(class_, set())
+            yield from (site for part, site in self.runs.get(class_, ()) if part not in set_ and part not in bases)
         for anonymous in self.holds.get(class_, ()):
-            yield from self.of_fields(anonymous, set_)
-
-    def of_bases(self, class_: Id, made: set[Id], place: Place, depth: int = 0) -> Iterator[Site]:
-        """What makes the bases, but for those whose constructors are called."""
-        for base in self.bases.get(class_, ()):
-            if base in made or depth > len(self.bases):
-                continue
-            if base in self.default:
-                yield (self.default[base], *place)
-            elif base not in self.declares:
-                yield from self.of_fields(base, set())
-                yield from self.of_bases(base, set(), place, depth + 1)
+            yield from self._of_fields(anonymous, set_)
 
 
-def _of_signature(signature: str) -> tuple[PartUse | None, bool]:
-    """Whether a constructor with this signature copies or moves, and whether it takes nothing."""
+def _at(site: Site, place: Place) -> Site:
+    """The call, made where the member stands: the base may be named in another file."""
+    callee, evidence, *_, via = site
+    return callee, evidence, *place, via
+
+
+def _of_signature(signature: str, kind: str) -> Special | None:
+    """Which of the members that the compiler could have declared has this signature; None for a constructor that makes
+    its parts by their initialisers."""
+    moves = "&&" in signature
+    if kind == "method":
+        return Special.MOVE_ASSIGNMENT if moves else Special.COPY_ASSIGNMENT
     if not copies(signature):
-        return None, signature.endswith("()")
-    return (PartUse.MOVES if "&&" in signature else PartUse.COPIES), False
-
-
-def _of_key(key: str, name: str) -> tuple[PartUse | None, bool]:
-    """The same of a constructor that the compiler declares, by its key: there is no signature."""
-    _, found, parameters = key.partition(f"@F@{name}#")
-    if not found or not parameters.startswith("&"):
-        return None, bool(found) and not parameters
-    return (PartUse.MOVES if parameters.startswith("&&") else PartUse.COPIES), False
+        return None
+    return Special.MOVE if moves else Special.COPY
 
 
 def copies(signature: str) -> bool:
@@ -174,17 +165,10 @@ def copies(signature: str) -> bool:
 
 def _derive(derived: Derived, _touched: Touched | None) -> None:
     classes = _Classes(derived.db)
-    for class_, constructors in classes.constructors.items():
-        for constructor in constructors:
-            sites = dict.fromkeys(classes.of_constructor(class_, constructor))
-            derived.calls((constructor.id, *classes.called(site)) for site in sites)
-    for class_, *place in derived.db.execute(
-        f"SELECT id, file_id, line, col FROM symbol WHERE lang = 'cpp' AND kind IN {_CLASSES} AND line > 0"
-        " AND id IN (SELECT callee_id FROM call WHERE evidence = 'direct' AND step = '') ORDER BY id"
-    ).fetchall():
-        file_id, line, col = place
-        sites = dict.fromkeys(classes.of_bases(class_, classes.inherits.get(class_, set()), (file_id, line, col)))
-        derived.calls((class_, *classes.called(site)) for site in sites)
+    for class_, members in classes.members.items():
+        for member in members:
+            sites = dict.fromkeys(classes.run_by(class_, member))
+            derived.calls((member.id, *site) for site in sites)
 
 
 STEP = Step("constructions", _derive, compared=True)

@@ -14,10 +14,12 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from xref.link.by_argument import Function, FunctionsOf
+from xref.link.implicit import Implicit
 from xref.link.instances import derive_instances
 from xref.link.signatures import first_class
 from xref.link.step import Derived, Step, Touched
 from xref.model import BY_ARGUMENT, CALL_OPERATOR, CONSTRUCTION, DESTRUCTION, METHOD_POINTER, QUALIFIED, Evidence, Id
+from xref.special_members import Special
 
 MAX_CANDIDATES = 600
 """More candidates than this make no edges: a row in `unresolved` says so. TVM has 508 classes with a
@@ -42,8 +44,9 @@ class _Method(NamedTuple):
 class _Classes:
     """Methods by name, and what a class inherits."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: sqlite3.Connection, implicit: Implicit) -> None:
         self._db = db
+        self._implicit = implicit
         overridden: dict[Id, list[Id]] = defaultdict(list)
         for source, target in db.execute("SELECT from_id, to_id FROM relations WHERE kind = 'overrides'"):
             overridden[source].append(target)
@@ -86,13 +89,15 @@ class _Classes:
         return set(found)
 
     def candidates(self, name: str, receiver: str, argument: str, path: str) -> list[_Method]:
-        """The methods that the call may be. A class stands for the constructor that the compiler declares."""
+        """The methods that the call may be, or the constructor that the compiler declares."""
         methods = self.methods.get(name, [])
         if receiver.endswith(QUALIFIED):
             methods = self._inherited(methods, receiver.removesuffix(QUALIFIED))
         elif receiver and name == receiver.rsplit("::", 1)[-1]:
             classes = self._ids.get(receiver, [])
-            methods = [m for m in methods if m.parent in classes] or [_Method(c, c, "", "") for c in classes]
+            methods = [m for m in methods if m.parent in classes] or [
+                _Method(self._implicit.member(c, Special.DEFAULT), c, "", "") for c in classes
+            ]
         else:
             above = self.above(receiver) if receiver else set()
             own = [m for m in methods if m.parent in above]
@@ -158,8 +163,9 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
     ).fetchall()
     if not rows:
         return
-    classes = _Classes(derived.db)
-    known = {row[:4] for row in derive_instances(derived)}
+    implicit = Implicit(derived.db)
+    classes = _Classes(derived.db, implicit)
+    known = {row[:4] for row in derive_instances(derived, implicit)}
     for file_id, path, line, col, within, name, receiver, argument, text, parameter in rows:
         if parameter and ((file_id, line, col, within) in known or name in _THROUGH or name.startswith(CONSTRUCTION)):
             if (file_id, line, col, within) not in known and text:
@@ -177,6 +183,7 @@ def _derive(derived: Derived, _touched: Touched | None) -> None:
             continue
         via = receiver or name
         derived.calls((within, m.id, Evidence.TEMPLATE, file_id, line, col, via) for m in methods)
+    implicit.store(derived)
 
 
 def _range(

@@ -17,9 +17,11 @@ from typing import NamedTuple
 
 from xref.link.by_argument import RANGE, FunctionsOf
 from xref.link.constructions import copies
+from xref.link.implicit import Implicit
 from xref.link.signatures import parameters
 from xref.link.step import CallRow, Derived
 from xref.model import CALL_OPERATOR, CONSTRUCTION, DESTRUCTION, METHOD_POINTER, SAME, Evidence, Id
+from xref.special_members import MARK, Special
 
 MAX_VALUES = 4000
 """A parameter that is given more functions than this makes no edges: a row in `unresolved` says so. TVM registers 2,500
@@ -125,8 +127,9 @@ def value_of(given: dict[str, str], parameter: str) -> str:
 class _Methods:
     """Methods of classes by name and what member types are, inherited ones included."""
 
-    def __init__(self, db: sqlite3.Connection, names: Iterable[str]) -> None:
+    def __init__(self, db: sqlite3.Connection, names: Iterable[str], implicit: Implicit) -> None:
         self._functions = FunctionsOf(db)
+        self._implicit = implicit
         self._own: dict[tuple[Id, str], list[Id]] = defaultdict(list)
         marks = ",".join("?" * len(wanted := sorted(set(names))))
         for id_, parent, name in db.execute(
@@ -142,11 +145,14 @@ class _Methods:
             self._own[parent, DESTRUCTION].append(id_)
         self._constructors: dict[Id, list[tuple[Id, int]]] = defaultdict(list)
         """Those of a class that copy nothing, each with the most arguments that it takes."""
+        self._copying: dict[Id, list[tuple[Id, Special]]] = defaultdict(list)
         for id_, parent, name, signature in db.execute(
             "SELECT id, parent_id, name, signature FROM symbol WHERE kind = 'constructor' AND lang = 'cpp'"
-            " AND parent_id IS NOT NULL ORDER BY key"
+            f" AND parent_id IS NOT NULL AND key NOT LIKE '%{MARK}%' ORDER BY key"
         ):
-            if not copies(signature):
+            if copies(signature):
+                self._copying[parent].append((id_, Special.MOVE if "&&" in signature else Special.COPY))
+            else:
                 taken = parameters(name, signature)
                 has_any = bool(taken) and taken[-1].endswith("...")
                 self._constructors[parent].append((id_, MAX_VALUES if has_any else len(taken)))
@@ -176,7 +182,7 @@ class _Methods:
 
     def named(self, class_: Id, name: str) -> list[Id]:
         """The class's methods of that name; when it has none, the nearest base's. Of constructors, those that copy
-        nothing; the class itself stands for one that the compiler makes. Functions where a loop over it runs these."""
+        nothing, else what the compiler declares. Functions where a loop over it runs these."""
         if name.startswith(CONSTRUCTION):
             return self._constructors_of(class_, name.removeprefix(CONSTRUCTION))
         level, seen = [class_], {class_}
@@ -188,19 +194,27 @@ class _Methods:
         return [function.id for function in self._functions.called(name, class_)] if name in RANGE else []
 
     def _constructors_of(self, class_: Id, given: str) -> list[Id]:
-        """Those that may be given so many arguments ("" for any number): which values may be left out, signatures do
-        not say."""
-        written = self._constructors.get(class_, [])
-        if given == "0" and (default := [id_ for id_, most in written if not most]):
+        """Those that may be given this many arguments ("" for any number): which values may be left out, signatures do
+        not say. What is given may be an object of the class, behind the number."""
+        count, mark, how = given.partition(Special.DEFAULT)
+        if mark:
+            special = Special(mark + how)
+            written = self._copying.get(class_, [])
+            fitting = [id_ for id_, does in written if does in (special, Special.COPY)]
+            return fitting[-1:] if fitting else [] if written else [self._implicit.member(class_, special)]
+        declared = self._constructors.get(class_, [])
+        if not declared and class_ not in self._copying and count in ("", "0"):
+            return [self._implicit.member(class_, Special.DEFAULT)]
+        if count == "0" and (default := [id_ for id_, most in declared if not most]):
             return default
-        return [id_ for id_, most in written if not given or most >= int(given)] or [class_]
+        return [id_ for id_, most in declared if not count or most >= int(count)]
 
 
-def derive_instances(derived: Derived) -> set[tuple[int, int, int, Id]]:
+def derive_instances(derived: Derived, implicit: Implicit) -> set[tuple[int, int, int, Id]]:
     """Add the edges; returns the dependent calls (file id, line, column, function) whose parameter is known."""
     db = derived.db
     program = _Program(db)
-    methods = _Methods(db, {name for uses in program.uses.values() for name, _ in uses} | {CALL_OPERATOR})
+    methods = _Methods(db, {name for uses in program.uses.values() for name, _ in uses} | {CALL_OPERATOR}, implicit)
     derived.calls(dict.fromkeys(_of_callers(db, program, methods)))
     return _of_parameters(derived, program, methods)
 

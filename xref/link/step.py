@@ -100,11 +100,16 @@ class Derived:
         )
 
     def externals(self, lang: Lang, symbols: Iterable[Symbol]) -> None:
-        """Add symbols outside the tree that the step's rows name; one that is known already is left alone."""
+        """Add symbols without a place that the step's rows name, in the files of their classes; known ones stay."""
         self.db.executemany(
             "INSERT OR IGNORE INTO symbol(id, key, lang, kind, name, qualname, line, col, end_line, signature, doc,"
-            " is_definition, linkage, access) VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, '', '', 0, '', '')",
-            ((symbol_id(s.key), s.key, lang, s.kind, s.name, s.qualname) for s in symbols),
+            " parent_id, is_definition, linkage, access, file_id)"
+            " VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, '', ?, 0, ?, '',"
+            " (SELECT p.file_id FROM symbol p WHERE p.id = ? AND p.line > 0))",
+            (
+                (symbol_id(s.key), s.key, lang, s.kind, s.name, s.qualname, s.signature, s.parent, s.linkage, s.parent)
+                for s in symbols
+            ),
         )
 
     def unresolved(self, rows: Iterable[UnresolvedRow]) -> None:

@@ -165,4 +165,43 @@ void Inherited() {
   Inherits none;
 }
 
+// What the compiler declares is a function of its own, and does to the parts what is done to the whole: PassNode is a
+// field's class (ir/transform.h), ObjectPtr is assigned by value (tvm-ffi object.h).
+struct Entry {
+  Ref ref;
+};
+struct Owner {
+  Entry entry;
+  explicit Owner(int level) {}
+};
+struct Assigned {
+  Assigned& operator=(const Assigned& other);
+  Assigned& operator=(Assigned&& other);
+};
+struct Pointer {
+  Pointer(const Pointer& other);
+  Pointer(Pointer&& other);
+  Pointer& operator=(Pointer other);
+};
+struct Assigns : Assigned {
+  Assigned parts[2];
+  Pointer pointer;
+};
+struct Outer {
+  Assigns inside;
+  Outer& operator=(const Outer& other) = default;
+};
+template <typename T>
+struct Pair {
+  T first;
+  Ref second;
+};
+void Assign(Assigns& to, Assigns& from, Outer& outer, Pair<int>& ints, Pair<char>& chars) {
+  to = from;
+  to = static_cast<Assigns&&>(from);
+  outer = outer;
+  Pair<int> copied(ints);
+  Pair<char> moved(static_cast<Pair<char>&&>(chars));
+}
+
 }  // namespace tvm

@@ -51,4 +51,32 @@ ffi::ObjectPtr<T> Clone() {
   return ffi::make_object<T>();  // not known yet: no constructor
 }
 
+// What the compiler declares is one symbol, whatever makes the object: `make_object<T>(*self)` copies (tvm-ffi
+// reflection/registry.h). A class may inherit its constructors.
+struct BufferNode {
+  VarNode data;
+};
+struct LetNode : VarNode {
+  using VarNode::VarNode;
+  VarNode bound;
+};
+template <class Class>
+ffi::ObjectPtr<Class> ShallowCopy(const Class* self) {
+  return ffi::make_object<Class>(*self);
+}
+template <class Class>
+Class* Create() {
+  return ffi::make_object<Class>().operator->();
+}
+void MakeBuffers(BufferNode buffer) {
+  BufferNode local;
+  ffi::make_object<BufferNode>();
+  ffi::make_object<BufferNode>(buffer);
+  ffi::make_object<BufferNode>(static_cast<BufferNode&&>(buffer));
+  ffi::make_object<LetNode>(1);
+  ShallowCopy(&buffer);
+  Create<BufferNode>();
+  new BufferNode();
+}
+
 }  // namespace tvm

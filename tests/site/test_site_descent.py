@@ -10,7 +10,7 @@ import pytest
 from small_tree import make_tree
 
 from xref.index import IndexOptions, run_index
-from xref.site.build import build_site
+from xref.site.build import SiteOptions, build_site
 from xref.site.check import check_site
 from xref.site.hierarchy import Step, deep, steps
 
@@ -51,6 +51,20 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
         build_site(folder / "xref.db", folder / "site", 2, lambda *_: None)
     assert check_site(folder / "site").problems == []
     return folder / "site"
+
+
+def test_a_part_of_the_tree_whose_classes_have_others_below_them(tmp_path: Path) -> None:
+    """What derives from a class in a file that the site leaves out has no page, and is named all the same."""
+    tree = make_tree(tmp_path / "tree")
+    package = tree / "python" / "pkg"
+    (package / "levels.py").write_text("class Top: pass\n\n\nclass Middle(Top): pass\n")
+    (package / "below.py").write_text("from .levels import Middle\n\n\nclass Low(Middle): pass\n")
+    db = tmp_path / "xref.db"
+    run_index(IndexOptions(path=tree, db=db, jobs=2, only=("python/*",), force=True), lambda *_: None)
+    build_site(db, tmp_path / "site", 2, lambda *_: None, SiteOptions(only=("python/pkg/levels.py",)))
+    html = "".join(path.read_text() for path in (tmp_path / "site" / "s").rglob("*.html"))
+    assert "pkg.below.Low" in html
+    assert check_site(tmp_path / "site").problems == []
 
 
 def rows(html: str) -> list[tuple[int, str]]:

@@ -82,7 +82,7 @@ def around_middle(
     plan = SimpleNamespace(
         graph=graph, names=names, observed={}, callers=graph.caller_counts(), parameters={}, aliases={}, public={},
         files=[SimpleNamespace(path=path) for path in files], key_pages={}, root=Path(), away=away,
-        dispatchers={id_ for id_, count in graph.callee_counts().items() if count > drawable.HUB_CALLEES},
+        dispatchers={id_ for id_, count in graph.callee_counts.items() if count > drawable.HUB_CALLEES},
         packing=packing.Packing(address={number: f"s/{number}.html" for number in names}),
         place_at=lambda _file, line: f"source/a.cc.html#L{line}",
     )  # fmt: skip

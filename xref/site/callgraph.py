@@ -12,6 +12,7 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import accumulate, chain, compress, repeat
 from operator import eq, gt
 from typing import NamedTuple
@@ -142,6 +143,7 @@ class CallGraph:
         """How many functions call each symbol, guesses by name aside."""
         return self._distinct(self._callee, self._caller, self._kind.translate(_SURE))
 
+    @cached_property
     def callee_counts(self) -> dict[Id, int]:
         """How many functions each symbol calls, guesses by name and macro expansions aside."""
         return self._distinct(self._caller, self._callee, bytes(map(gt, self._kind.translate(_SURE), self._macro)))

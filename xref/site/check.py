@@ -34,7 +34,7 @@ _LINE = re.compile(r"L(\d+)$")
 _STATE = re.compile(r"[a-z]+=")
 """A part of an address that a script reads, `graph.html#of=...`: no anchor."""
 _EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*:|//")
-_IN_SCRIPT = re.compile(r'"((?:s|f|source|outside|keys|runs|walks)/[^"\\]+\.html(?:#[^"\\]+)?)"')
+_IN_SCRIPT = re.compile(r'"((?:s|f|source|outside|keys|runs|walks)/[^"\\\s]+\.html(?:#[^"\\\s]+)?)"')
 _SHOWN = 40
 
 

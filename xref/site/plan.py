@@ -191,7 +191,7 @@ def make_plan(
         graph = graph_of() if graph_of is not None else load_graph(db, positions)
         callers = graph.caller_counts()
         _add_constructors(names, callers)
-        callees = graph.callee_counts()
+        callees = graph.callee_counts
         edges = {id_: callers.get(id_, 0) + callees.get(id_, 0) for id_ in callers.keys() | callees.keys()}
         aliases = load_aliases(db)
         passes = {

@@ -8,7 +8,7 @@ templates/search.js; docs/site.md says why no library.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import log2
 
 from xref.model import Id
@@ -31,6 +31,7 @@ def search_files(plan: SitePlan) -> Iterator[Output]:
         if id_ in plan.packing.address and (name.line > 0 if name.file >= 0 else plan.refs.get(id_, 0) > 0):
             by_name.setdefault(_shown(name.name), []).append(id_)
     names = sorted(by_name)
+    scopes = {id_: _scope(linker, id_) for ids in by_name.values() for id_ in ids}
     for ids in by_name.values():
         ids.sort(key=lambda id_: _order(plan, id_))
     weights = "".join(_weight(plan, by_name[name]) for name in names)
@@ -46,22 +47,24 @@ def search_files(plan: SitePlan) -> Iterator[Output]:
             "files": [[file.path, urls.source_url(file.path)] for file in plan.files],
         },
     )  # fmt: skip
-    yield data("search/around.js", _around(linker, [by_name[name] for name in names]))
+    yield data("search/around.js", _around(plan, scopes, [by_name[name] for name in names]))
     for number, first in enumerate(range(0, len(names), NAMES_PER_SHARD)):
-        shard = [[_detail(linker, id_) for id_ in by_name[name]] for name in names[first : first + NAMES_PER_SHARD]]
+        shard = [
+            [_detail(plan, scopes[id_], id_) for id_ in by_name[name]]
+            for name in names[first : first + NAMES_PER_SHARD]
+        ]
         yield data(f"search/{number}.js", shard)
 
 
-def _around(linker: Linker, symbols: list[list[Id]]) -> dict[str, object]:
+def _around(plan: SitePlan, befores: Mapping[Id, str], symbols: list[list[Id]]) -> dict[str, object]:
     """Of each symbol, in the order of names and of their details: file (-1: none), scope and parameters by number."""
-    plan = linker.plan
     scopes: dict[str, int] = {"": 0}
     params: dict[str, int] = {"": 0}
     every = [id_ for ids in symbols for id_ in ids]
     return {
         "counts": [len(ids) for ids in symbols],
         "file": [plan.names[id_].file for id_ in every],
-        "scope": [scopes.setdefault(_shown(_scope(linker, id_)), len(scopes)) for id_ in every],
+        "scope": [scopes.setdefault(_shown(befores[id_]), len(scopes)) for id_ in every],
         "param": [params.setdefault(_shown(plan.parameters.get(id_, "")), len(params)) for id_ in every],
         "scopes": "\n".join(scopes),
         "params": "\n".join(params),
@@ -92,9 +95,8 @@ def _order(plan: SitePlan, id_: Id) -> tuple[object, ...]:
     return name.file < 0, not name.defined, minor, -plan.refs.get(id_, 0), id_
 
 
-def _detail(linker: Linker, id_: Id) -> list[object]:
-    plan = linker.plan
+def _detail(plan: SitePlan, before: str, id_: Id) -> list[object]:
     name = plan.names[id_]
     path = plan.files[name.file].path if name.file >= 0 else ""
-    row: list[object] = [name.kind, name.lang, _scope(linker, id_), path, name.line, plan.packing.address[id_]]
+    row: list[object] = [name.kind, name.lang, before, path, name.line, plan.packing.address[id_]]
     return [*row, plan.parameters[id_]] if id_ in plan.parameters else row

@@ -158,7 +158,10 @@ def _trees(plan: SitePlan, marks: Mapping[str, str]) -> dict[str, str]:
     for downs in plan.downs.values():
         for top in deep(downs):
             if top in code:
-                found = [(step.depth, marks.get(code[step.id], "")[: 2 * _DIGITS]) for step in steps(downs, top)]
+                found = [
+                    (step.depth, marks.get(code.get(step.id, ""), "")[: 2 * _DIGITS] or plan.names[step.id].qualname)
+                    for step in steps(downs, top)
+                ]
                 result[code[top]] = _sum(found, result.get(code[top], 0))
     return {short: f"{mark:08x}" for short, mark in result.items()}
 
@@ -198,9 +201,10 @@ def _files(db: sqlite3.Connection, files: Sequence[SourceFile]) -> dict[str, lis
 
 def _symbols(plan: SitePlan, rows: Rows) -> dict[str, str]:
     """The marks of symbols: address; names and place; counts, signature, documentation, what spells it; edges."""
-    callees = plan.graph.callee_counts()
+    callees = plan.graph.callee_counts
     edges = plan.graph.edge_marks([zlib.crc32(file.path.encode("utf-8", "surrogatepass")) for file in plan.files])
     members = Counter(name.parent for name in plan.names.values())
+    nested = sorted(plan.nested.items())
     result = {}
     for id_, address in plan.packing.address.items():
         if id_ in plan.aliases:
@@ -221,7 +225,7 @@ def _symbols(plan: SitePlan, rows: Rows) -> dict[str, str]:
             sites,
             members[id_],
             rows.symbols.get(id_),
-            sorted(run for run, ids in plan.nested.items() if id_ in ids),
+            [run for run, ids in nested if id_ in ids],
         )
         result[plan.packing.code[id_]] = f"{_sum(address):08x}{_sum(names):08x}{_sum(shown):08x}{_sum(wiring):08x}"
     return result

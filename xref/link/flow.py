@@ -19,10 +19,8 @@ from xref.link.flow_types import CONSTRUCTORS, REFERENCES, read_foreign_types
 from xref.link.step import CallRow, Derived, Step, Touched, UnresolvedRow
 from xref.model import Evidence, Id, Lang, Symbol, symbol_id
 from xref.python.declarations import member_key
-from xref.python.flow.attributes import OPERATORS
-from xref.python.flow.candidates import COMPARISONS
 from xref.python.flow.graph import FUNCTION
-from xref.python.flow.parsed import Parsed, find_parsed
+from xref.python.flow.parsed import find_parsed
 from xref.python.flow.solver import CONSTRAINT_MASK, Solver
 from xref.python.flow.summary import ATTR, load_summary, pack, unpack
 from xref.python.names import Target
@@ -32,7 +30,7 @@ MAX_CALLEES = 1000
 
 
 _PYTHON_CLASSES = "SELECT symbol_id FROM key_def WHERE registry = 'type' AND side = 'python' AND symbol_id IS NOT NULL"
-_OPERATORS = (OPERATORS | COMPARISONS) - {"__getitem__"}
+_BY_PARENTHESES = frozenset({"__init__", "__new__", "__post_init__", "__call__"})
 _INPUTS = "flow_inputs"
 """Key in `meta` of a digest of all that the answers follow from, the facts of Python files aside."""
 
@@ -104,12 +102,14 @@ class _Answers:
             for place in self.solver.program.places
         ]
         self.special = {
-            id_: name
+            id_
             for id_, place in zip(self.ids, self.solver.program.places, strict=True)
-            if (name := place.code.suffix.rpartition(".")[2].partition("#")[0]) in _OPERATORS or name == "__bool__"
+            if (name := place.code.suffix.rpartition(".")[2].partition("#")[0]).startswith("__")
+            and name.endswith("__")
+            and name not in _BY_PARENTHESES
         }
-        """Methods of operators -> their names."""
-        self.parsed = Parsed(frozenset(), frozenset())
+        """Methods that run where no parentheses say so. A parser that reads the source does other things there."""
+        self.parsed: frozenset[int] = frozenset()
         self.known: set[tuple[Id, Id, int, int]] = set()
         self._read_calls()
 
@@ -141,7 +141,7 @@ class _Answers:
         sure = self._called(solver.sure.edges, solver.sure.constructions)
         doubts = Doubts(solver)
         self.parsed = find_parsed(solver)
-        calls = list(self._hinted(at_site))
+        calls = [*self._doubtful(), *self._hinted(at_site)]
         capped: list[UnresolvedRow] = []
         for (caller, position), callees in sorted(at_site.items()):
             file = solver.program.places[caller].file
@@ -157,7 +157,8 @@ class _Answers:
                 closures = {self.ids[code] for code in doubts.closures(caller, position)}
                 guesses = callees - closures if len(closures) == 1 else callees
             guesses |= {self.ids[code] for code in doubts.of(caller, position)}
-            guesses |= {callee for callee in callees if self._is_parsed(caller, position, self.special.get(callee, ""))}
+            if caller in self.parsed:
+                guesses |= callees & self.special
             calls += [
                 (source, callee, Evidence.NAME if callee in guesses else Evidence.VALUE, *place, "")
                 for callee in sorted(callees)
@@ -238,7 +239,7 @@ class _Answers:
             seen.add(row)
             at = (verdict.code, verdict.position)
             sure = verdict.is_sure and not (at in solver.decorations and at in at_site)
-            sure = sure and not self._is_parsed(*at, self.special.get(self.ids[verdict.callee], ""))
+            sure = sure and not (verdict.code in self.parsed and self.ids[verdict.callee] in self.special)
             evidence = Evidence.VALUE if verdict.base < 0 else Evidence.VIRTUAL
             via = self._qualname(solver.classes.all[verdict.base].code_number) if verdict.base >= 0 else ""
             yield self._row(row, evidence if sure else Evidence.NAME, via)
@@ -256,12 +257,6 @@ class _Answers:
                 if row not in seen and callee != self.ids[code]:
                     seen.add(row)
                     yield self._row(row, Evidence.NAME if how else Evidence.VIRTUAL, via)
-
-    def _is_parsed(self, code: int, position: int, name: str) -> bool:
-        """Whether the site is in a body that a parser reads, which does not do what Python would do there."""
-        if code not in self.parsed.codes:
-            return False
-        return name == "__bool__" or (name in _OPERATORS and (code, position) in self.parsed.rebound)
 
     def _file(self, code: int) -> int:
         return self.solver.program.places[code].file
@@ -320,11 +315,26 @@ class _Answers:
 
     def _hinted(self, at_site: dict[tuple[int, int], set[Id]]) -> Iterator[CallRow]:
         """Where nothing is known of what a decorator made, the decorated function stands for it."""
-        answered = {(self.solver.program.places[caller].file, position) for caller, position in at_site}
+        sites = (*at_site, *self.solver.called_objects)
+        answered = {(self.solver.program.places[caller].file, position) for caller, position in sites}
         for file, position, pairs in self.solver.hints:
             if (file, position) not in answered:
                 for caller, callee in pairs:
                     yield caller, callee, Evidence.VALUE, self.files[file], *unpack(position), ""
+
+    def _doubtful(self) -> Iterator[CallRow]:
+        """What the type checker says of operators and the like, in functions that a decorator is given: it holds unless
+        a parser reads them.
+        """
+        parsed = {self.ids[code] for code in self.parsed}
+        for file, position, rows in self.solver.doubtful:
+            for caller, callee, evidence, via in rows:
+                self.known.add((caller, callee, file, position))
+                is_sure = caller not in parsed
+                yield (
+                    caller, callee, Evidence(evidence) if is_sure else Evidence.NAME, self.files[file],
+                    *unpack(position), via,
+                )  # fmt: skip
 
 
 def _without_needless_guesses(calls: list[CallRow]) -> list[CallRow]:

@@ -6,7 +6,7 @@ import ast
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
-from xref.model import FileFacts, Id, Symbol, symbol_id
+from xref.model import Call, FileFacts, Id, Symbol, symbol_id
 from xref.python.declarations import FUNCTION_NODES
 from xref.python.kept import Said
 from xref.python.names import Target, Tree
@@ -34,6 +34,9 @@ class FileContext:
     hints: dict[tuple[int, int], list[tuple[Id, Id]]] = field(default_factory=dict)
     """Position of a call -> callers, with the decorated functions that they name there: what runs is up to the
     decorator, so that the value-flow analysis decides."""
+    doubtful: dict[tuple[int, int], list[Call]] = field(default_factory=dict)
+    """Position -> calls that no parentheses show, in functions and classes that a decorator is given: it may have their
+    source text parsed, instead of having them run."""
     _externals: dict[str, Id] = field(default_factory=dict)
     _spans: list[tuple[tuple[int, int], tuple[int, int], Scope]] = field(default_factory=list)
 

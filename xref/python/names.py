@@ -213,6 +213,16 @@ class Tree:
                     return found
         return None
 
+    def metaclass(self, module: str, suffix: str, depth: int = 0) -> Target | None:
+        """The metaclass of a class of the tree: the one that it or, before it, a class above it names."""
+        table = self.modules.get(module)
+        if table is None or depth > _DEPTH:
+            return None
+        if suffix in table["metaclasses"]:
+            return self.dotted(module, table["metaclasses"][suffix])
+        above = (self.metaclass(base.module, base.name, depth + 1) for base in self.bases(module, suffix))
+        return next((found for found in above if found is not None), None)
+
     def methods(self, target: Target, prefix: str, depth: int = 0) -> dict[str, Target]:
         """The methods of a class of the tree, its own and inherited, whose names begin with `prefix`."""
         if self.kind(target) != "class" or depth > _DEPTH:

@@ -60,7 +60,7 @@ class Resolver:
             return None
         if any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(values[0])):
             return None  # of itself
-        if isinstance(owner.node, FUNCTION_NODES) and name in _parameters(owner.node):
+        if isinstance(owner.node, FUNCTION_NODES) and name in parameter_names(owner.node):
             return None
         found = self.resolve(values[0], owner)
         return found if found is not None and found.kind == "module" else None
@@ -98,5 +98,6 @@ class Resolver:
         return Target("instance", bases[0].module, bases[0].name) if bases and bases[0].kind == "member" else None
 
 
-def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+def parameter_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """The names of a function's parameters, those of lambdas in its defaults among them."""
     return {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}

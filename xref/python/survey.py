@@ -30,6 +30,7 @@ class ModuleTable(TypedDict):
 
     `kinds`: suffix -> kind. `at`: (line, 0-based byte of the name) -> suffix, for functions and classes. `imports`:
     name -> (module, attribute or ""). `stars`: modules imported with `*`. `bases`: class suffix -> dotted base names.
+    `metaclasses`: class suffix -> dotted name of the metaclass that its own statement names.
     `exports`: a literal `__all__`, else None. `fills`: (target module, namespace) of calls that fill a module with FFI
     functions. `wrappers`: function -> prefix of the type key that it registers its argument under. `setters`: function
     -> how it sets an attribute of an operator. `strings`: variables of the module that are assigned once, a literal
@@ -52,6 +53,7 @@ class ModuleTable(TypedDict):
     imports: dict[str, tuple[str, str]]
     stars: list[str]
     bases: dict[str, list[str]]
+    metaclasses: dict[str, str]
     exports: list[str] | None
     fills: list[tuple[str, str]]
     wrappers: dict[str, str]
@@ -100,9 +102,9 @@ def is_abstract(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 def survey_module(path: str, module: str, is_package: bool, source: Source) -> ModuleTable:
     """The table of one parsed module (an empty one when the file could not be parsed)."""
     table = ModuleTable(
-        path=path, is_package=is_package, kinds={}, at={}, imports={}, stars=[], bases={}, exports=None, fills=[],
-        wrappers={}, setters={}, strings={}, decorated=[], redirects={}, injected=[], aliases={}, libraries=[],
-        forwards={}, stubs=[], abstract=[], tables={}, given=[], returned={},
+        path=path, is_package=is_package, kinds={}, at={}, imports={}, stars=[], bases={}, metaclasses={}, exports=None,
+        fills=[], wrappers={}, setters={}, strings={}, decorated=[], redirects={}, injected=[], aliases={},
+        libraries=[], forwards={}, stubs=[], abstract=[], tables={}, given=[], returned={},
     )  # fmt: skip
     if source.tree is None:
         return table
@@ -115,6 +117,9 @@ def survey_module(path: str, module: str, is_package: bool, source: Source) -> M
             table["at"][source.name_position(node)] = item.suffix
         if isinstance(node, ast.ClassDef):
             table["bases"][item.suffix] = [name for base in node.bases if (name := dotted(base))]
+            for word in node.keywords:
+                if word.arg == "metaclass" and (name := dotted(word.value)):
+                    table["metaclasses"][item.suffix] = name
             for statement in node.body:
                 if isinstance(statement, ast.Assign):
                     _read_alias(statement, table, f"{item.suffix}.")

@@ -303,12 +303,14 @@ class Walk:
     def _handler(self, node: ast.ExceptHandler, scope: Scope, _role: Role) -> None:
         if node.name:
             scope.bind(node.name, LOCAL)
+            scope.stores.setdefault(node.name, []).append(None)
         self._children(node, scope, Role.READ)
 
     def _pattern(self, node: ast.MatchAs | ast.MatchStar | ast.MatchMapping, scope: Scope, _role: Role) -> None:
         name = node.rest if isinstance(node, ast.MatchMapping) else node.name
         if name:
             scope.bind(name, LOCAL)
+            scope.stores.setdefault(name, []).append(None)
         self._children(node, scope, Role.READ)
 
     def _number_lambdas(self) -> None:

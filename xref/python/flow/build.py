@@ -16,6 +16,7 @@ from xref.python.flow.summary import (
     CALL,
     CLASS,
     CLASS_DECORATION,
+    DELATTR,
     FUNC,
     FUNCTION_DECORATION,
     HINT,
@@ -40,6 +41,8 @@ _IGNORED = frozenset({"overload", "typing.overload", "abstractmethod", "abc.abst
                       "typing.final", "typing.override", "typing_extensions.override"})  # fmt: skip
 _OVERLOADS = frozenset({"overload", "typing.overload", "typing_extensions.overload"})
 _IMPLICIT = {"__new__": "static", "__init_subclass__": "class", "__class_getitem__": "class"}
+_PARTS = {"getter": "property", "setter": "setter", "deleter": "deleter"}
+"""Decorators that add a function to a property -> the function's form."""
 _FOR_TYPE_CHECKERS = frozenset({"TYPE_CHECKING", "typing.TYPE_CHECKING"})
 """Tests that hold only for a type checker: what is defined behind them never runs, though classes still say what
 annotations mean.
@@ -74,7 +77,10 @@ class Builder(Expressions):
         assert isinstance(tree, ast.Module)
         self.block(tree.body)
         for position, pairs in sorted(context.hints.items()):
-            module.add(HINT, pack(*position), tuple(pairs))
+            module.add(HINT, pack(*position), tuple(pairs), ())
+        for position, calls in sorted(context.doubtful.items()):
+            rows = tuple((call.caller, call.callee, str(call.evidence), call.via) for call in calls)
+            module.add(HINT, pack(*position), (), rows)
         self.leave(module, "")
         table = context.tree.modules.get(context.file.module)
         file = context.file
@@ -235,7 +241,9 @@ class Builder(Expressions):
                     OPERATOR, self.code.node(), self.start(target), ("__delitem__",), self.value(target.value), NOTHING
                 )
             elif isinstance(target, ast.Attribute):
-                self.value(target.value)
+                base = self.value(target.value)
+                if base != NOTHING:
+                    self.code.add(DELATTR, base, target.attr, self.place(target))
 
     def _break(self, _node: ast.Break) -> None:
         if self._breaks:
@@ -439,7 +447,7 @@ class Builder(Expressions):
         form = next((_STATIC[name] for name in names if name in _STATIC), "")
         if outer.kind == "class" and not form:
             form = _IMPLICIT.get(node.name, "")
-        accessor = next((name for name in names if name.rpartition(".")[2] in ("setter", "getter", "deleter")), "")
+        accessor = next((name for name in names if name.rpartition(".")[2] in _PARTS), "")
         calls = [
             (decorator, self.value(decorator), self._decorator_place(decorator))
             for decorator, name in zip(node.decorator_list, names, strict=True)
@@ -461,12 +469,14 @@ class Builder(Expressions):
         self.leave(inner, scope.suffix)
         self._breaks, self._continues = breaks, continues
         value = outer.node()
-        outer.add(FUNC, value, inner.number, defaults, "setter" if accessor.endswith("setter") else form)
+        part = accessor.rpartition(".")[2]
+        outer.add(FUNC, value, inner.number, defaults, _PARTS[part] if part else form)
         value = self._decorate(calls, value, FUNCTION_DECORATION)
         if any(name in _OVERLOADS for name in names):
             return
-        if accessor and outer.env is not None:
-            known = outer.env.get(node.name, NOTHING)
+        if accessor:
+            part_of = next(one for one, name in zip(node.decorator_list, names, strict=True) if name == accessor)
+            known = self.value(part_of.value) if isinstance(part_of, ast.Attribute) else NOTHING
             if known != NOTHING:
                 both = outer.node()
                 outer.copy(known, both)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from xref.python.flow.calls import Site
 from xref.python.flow.graph import KLASS, OUTSIDE, Graph
 from xref.python.flow.summary import NODE_MASK, Code
 
@@ -32,6 +33,8 @@ class Klass:
     lookups: dict[str, int] = field(default_factory=dict)
     order: list[int] | None = None
     meta: int = -1
+    defined: Site | None = None
+    """Where its statement stands, once that has been looked at."""
     site: tuple[int, int] = (0, 0)
     """(code that the class statement is in, position)."""
     is_view: bool = False
@@ -80,8 +83,8 @@ class Classes:
         base.views.append(klass.number)
         return klass
 
-    def inherit(self, bases: dict[int, tuple[list[int], list[str]]]) -> None:
-        """Give classes the bases that are known beforehand, by the codes of their bodies."""
+    def inherit(self, bases: dict[int, tuple[list[int], list[str]]], metaclasses: dict[int, int]) -> None:
+        """Give classes the bases and metaclasses that are known beforehand, by the codes of their bodies."""
         first: dict[int, Klass] = {}
         for klass in self.all:
             first.setdefault(klass.code_number, klass)
@@ -95,6 +98,11 @@ class Classes:
                     base.below.append(klass.number)
         for klass in self.all:
             klass.order = None
+        for klass in self.all:
+            named = (metaclasses.get(self.all[at].code_number) for at in self.order(klass))
+            meta = next((first[code] for code in named if code in first), None)
+            if meta is not None:
+                klass.meta = meta.number
         self._changes += 1
 
     def _add_base(self, item: int, payload: tuple[Klass, int]) -> None:
@@ -115,6 +123,8 @@ class Classes:
                 return
             klass.bases.setdefault(at, []).append(base)
             self.all[base].below.append(klass.number)
+            if klass.meta < 0:
+                klass.meta = self.all[base].meta
         else:
             return
         self._changed(klass)

@@ -13,6 +13,7 @@ from xref.python.flow.summary import (
     ATTR,
     CALL,
     CLASS,
+    CONST,
     FILTER,
     FUNC,
     LEVEL_BITS,
@@ -163,6 +164,7 @@ class CodeBuilder:
                 for version in self.versions.get(name, ()):
                     self.copy(version, cell)
         without = self._results_without()
+        new = self._new() if suffix.endswith(".__new__") else (False, False)
         passes, attributes = self._passes() if self.kind in ("function", "lambda") else ((), ())
         size = len(self.constraints) + sum(child.size for child in self.children)
         self.size = size
@@ -170,7 +172,7 @@ class CodeBuilder:
             self.kind, suffix, self.outer.number if self.outer else NOTHING, self.nodes, self.parameters, self.result,
             self.yields, self.is_async, names, tuple(dict.fromkeys(self.copies)), tuple(self.constraints), passes,
             attributes, size <= MAX_CLONED_SIZE and self._is_cloned(), self.returns, size, self.is_decorated,
-            self.declines, without,
+            self.declines, without, *new,
         )  # fmt: skip
 
     size: int = 0
@@ -221,6 +223,21 @@ class CodeBuilder:
             if name not in numbers:
                 self.copy(node, self.result)
         return tuple((numbers[name], node) for name, node in self.without if name in numbers)
+
+    def _new(self) -> tuple[bool, bool]:
+        """Of a `__new__`: whether it returns what another one makes of its class, and whether only constants."""
+        sources = self._sources(self.result)
+        own = {node for _, node in self.parameters.positional[:1]}
+        asked = {row[1] for row in self.constraints if row[0] == ATTR and row[3] == "__new__"}
+        made = [row for row in self.constraints if row[0] in PRODUCING and row[1] in sources]
+        makes_own = any(
+            row[0] == CALL and row[2] in asked and row[3] and row[3][0] != NOTHING and self._sources(row[3][0]) & own
+            for row in made
+        )
+        parameters = {node for _, node in (*self.parameters.positional, *self.parameters.keyword_only)}
+        from_outside = any(target in sources and source > NODE_MASK for source, target in self.copies)
+        is_plain = all(row[0] == CONST for row in made) and not from_outside and sources.isdisjoint(parameters)
+        return makes_own, is_plain
 
     def _is_cloned(self) -> bool:
         """What is returned depends on the arguments: a closure over them, the result of calling one, an attribute that

@@ -20,6 +20,7 @@ from xref.python.flow.summary import (
     GLOBAL,
     INSTANCE,
     ITER,
+    KNOWN,
     LEVEL_BITS,
     NAMED,
     NEW,
@@ -370,6 +371,9 @@ class Expressions:
         if env is not None:
             path = dotted_path(node)
             if path in env:
+                base = self.value(node.value)
+                if base != NOTHING:
+                    self.code.add(KNOWN, base, node.attr, self.place(node))
                 return env[path]
         base = self.value(node.value)
         target = self.code.node()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from xref.python.flow.attributes import ANY_BELOW, Attributes
+from xref.python.flow.accessors import WRITING
 from xref.python.flow.calls import Site
 from xref.python.flow.candidates import Held
-from xref.python.flow.classes import Klass
+from xref.python.flow.construct import Constructions
 from xref.python.flow.graph import (
     BOUND,
     CONSTANT,
@@ -18,10 +18,10 @@ from xref.python.flow.graph import (
     FOREIGN,
     FUNCTION,
     KLASS,
+    MAKER,
     METHOD_OF_CONTAINER,
     OBJECT,
     OUTSIDE,
-    OUTSIDE_OBJECT,
     PARTIAL,
     RUNNING,
 )
@@ -46,7 +46,7 @@ KEPT = "<kept by C++>"
 """The field for functions that an object of the FFI was given."""
 
 
-class Invoker(Attributes):
+class Invoker(Constructions):
     """Calls. `answered`: sites (by number) at which something was found to run."""
 
     def emit(self, site: Site, code_number: int) -> None:
@@ -75,15 +75,12 @@ class Invoker(Attributes):
         elif kind == KLASS:
             self.construct(item, site)
         elif kind in (OBJECT, DECLARED):
-            self.method(item, "__call__", site)
+            if self.method(item, "__call__", site):
+                self.called_objects.add((site.code, site.position))
+        elif kind == MAKER:
+            self.make(first, site)
         elif kind == PARTIAL:
-            partial: Site = first
-            merged = site._replace(
-                positional=(*partial.positional[1:], *site.positional), keywords=(*partial.keywords, *site.keywords),
-                starred=(*partial.starred, *site.starred), doubled=(*partial.doubled, *site.doubled),
-            )  # fmt: skip
-            if partial.positional and partial.positional[0] != NOTHING:
-                self.graph.when(partial.positional[0], self.invoke, merged)
+            self._invoke_partial(first, site)
         elif kind == CONSTRUCTOR:
             self._make_handle(first, site)
         elif kind == FOREIGN:
@@ -94,6 +91,14 @@ class Invoker(Attributes):
             self.answered.add(site.number)
             self.emit_outside(site, first)
             outside_call(self, first, site._replace(callee=NOTHING))  # what it calls gets other arguments
+
+    def _invoke_partial(self, partial: Site, site: Site) -> None:
+        merged = site._replace(
+            positional=(*partial.positional[1:], *site.positional), keywords=(*partial.keywords, *site.keywords),
+            starred=(*partial.starred, *site.starred), doubled=(*partial.doubled, *site.doubled),
+        )  # fmt: skip
+        if partial.positional and partial.positional[0] != NOTHING:
+            self.graph.when(partial.positional[0], self.invoke, merged)
 
     def call_bound(self, item: int, payload: tuple[int, Site]) -> None:
         """A method, as found on the class, is called on a receiver."""
@@ -106,7 +111,7 @@ class Invoker(Attributes):
             value = self.graph.node()
             self.call_function(item, site.silent()._replace(target=value), receiver)
             self.graph.when(value, self.invoke, site)
-        elif form != "setter":
+        elif form not in WRITING:
             self.call_function(item, site, self.bound_to(form, receiver))
 
     def bound_to(self, form: str, receiver: int) -> int | None:
@@ -405,102 +410,6 @@ class Invoker(Attributes):
         if self.foreign.keeps_functions([self.classes.all[number].code_number for number in order]):
             self.graph.put(self.field_to_set(item, KEPT), function)
 
-    # classes
-
-    def construct(self, item: int, site: Site) -> None:
-        """A class is called: `__new__`, `__init__`, fields of a dataclass; the result is an object of the class."""
-        key = (item, None, site.number, site.target, site.position)
-        if key in self._called:
-            return
-        self._called.add(key)
-        self.answered.add(site.number)
-        klass = self.classes.all[self.graph.firsts[item]]
-        if self.graph.seconds[item]:
-            item, site = self.graph.object(KLASS, klass.number), site._replace(how=ANY_BELOW)
-        made = self.graph.object(OBJECT, klass.number)
-        classes = self.classes
-        if klass.meta >= 0 and classes.finds(classes.all[klass.meta], "__call__"):
-            self.graph.when(classes.lookup(classes.all[klass.meta], "__call__"), self.call_bound, (item, site))
-        if site.target != NOTHING:
-            self.graph.put(site.target, made)
-        if site.how != ANY_BELOW:
-            self.constructions.add((site.code, site.position, klass.number))
-        inner = site._replace(target=self.graph.node())
-        self.graph.when(classes.lookup(klass, "__new__"), self._call_new, (item, site))
-        self.graph.when(classes.lookup(klass, "__init__"), self.call_bound, (made, inner))
-        self.graph.when(classes.lookup(klass, "__post_init__"), self.call_bound, (made, inner._replace(
-            positional=(), keywords=(), starred=(), doubled=(), callee=NOTHING)))  # fmt: skip
-        self._fields(klass, made, site)
-
-    def _call_new(self, item: int, payload: tuple[int, Site]) -> None:
-        if self.graph.kinds[item] == FUNCTION:
-            self.call_function(item, payload[1], payload[0])
-
-    def _fields(self, klass: Klass, made: int, site: Site) -> None:
-        """A class without `__init__` that lists its fields (a dataclass, a NamedTuple) stores what it is given."""
-        if self.classes.finds(klass, "__init__"):
-            return
-        names: dict[str, None] = {}
-        for at in reversed(self.classes.order(klass)):
-            names.update((name, None) for name, _ in self.classes.all[at].code.parameters.positional)
-        for name, node in zip(names, site.positional, strict=False):
-            if node != NOTHING:
-                self.graph.flow(node, self.field_to_set(made, name))
-        for name, node in site.keywords:
-            if name in names:
-                self.graph.flow(node, self.field_to_set(made, name))
-
-    def define_class(self, klass: Klass, site: Site) -> None:
-        """What runs when a class statement does: `__init_subclass__` of a base, the metaclass."""
-        for number, node in enumerate(klass.base_nodes):
-            if node >= 0:
-                self.graph.when(node, self._inherit, (klass, site, number))
-        for name, node in site.keywords:
-            if name == "metaclass":
-                self.graph.when(node, self._set_meta, (klass, site))
-
-    def _inherit(self, item: int, payload: tuple[Klass, Site, int]) -> None:
-        klass, site, number = payload
-        if self.graph.kinds[item] != KLASS:
-            return
-        base = self.classes.all[self.graph.firsts[item]]
-        own = self.graph.object(KLASS, klass.number)
-        if number == 0 or self.classes.finds(base, "__init_subclass__"):
-            self.graph.when(self.classes.lookup(base, "__init_subclass__"), self.call_bound, (own, site))
-        if base.meta >= 0 and klass.meta < 0:
-            self._set_meta(self.graph.object(KLASS, base.meta), (klass, site))
-
-    def _set_meta(self, item: int, payload: tuple[Klass, Site]) -> None:
-        klass, site = payload
-        if self.graph.kinds[item] != KLASS:
-            return
-        klass.meta = self.graph.firsts[item]
-        meta = self.classes.all[klass.meta]
-        own = self.graph.object(KLASS, klass.number)
-        plain = site._replace(keywords=())
-        self.graph.when(self.classes.lookup(meta, "__new__"), self._call_new, (item, plain))
-        self.graph.when(self.classes.lookup(meta, "__init__"), self.call_bound, (own, plain))
-        for below in klass.below:
-            inner = self.classes.all[below]
-            if inner.meta < 0:
-                self._set_meta(item, (inner, site._replace(code=inner.code_number, position=0)))
-
-    def raised(self, item: int, site: Site) -> None:
-        """`raise item`."""
-        if self.graph.kinds[item] == KLASS:
-            self.construct(item, site)
-
-    def declare(self, item: int, node: int) -> None:
-        """An annotation or an except clause names `item`: the node holds objects of it."""
-        kind = self.graph.kinds[item]
-        if kind == KLASS:
-            self.graph.put(node, self.graph.object(DECLARED, self.graph.firsts[item]))
-        elif kind == OUTSIDE and is_class_name(self.graph.firsts[item]):
-            self.graph.put(node, self.graph.object(OUTSIDE_OBJECT, self.graph.firsts[item]))
-        elif kind == CONTAINER and (item, node) not in self._called:
-            self._called.add((item, node))
-            self.graph.when(self.everything(item), self.declare, node)
-
     # calls of which nothing better is known
 
     def deferred_lacking(self) -> None:
@@ -531,7 +440,7 @@ class Invoker(Attributes):
             return
         frames, form = self.graph.seconds[item]
         owner = self.classes.by_frame.get(frames[0])
-        if form in ("property", "setter"):
+        if form in ("property", *WRITING):
             return
         receiver = None
         if owner is not None and form != "static":
@@ -557,9 +466,3 @@ def _lacks(code: Code, site: Site, is_bound: bool) -> bool:
     parameters = code.parameters
     needed = parameters.positional[len(site.positional) + is_bound : parameters.required]
     return any(name not in given for name, _ in needed)
-
-
-def is_class_name(dotted: str) -> bool:
-    """Whether a name outside the tree looks like a class (PEP 8)."""
-    last = dotted.rpartition(".")[2]
-    return last[:1].isupper()

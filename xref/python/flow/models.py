@@ -12,6 +12,7 @@ from xref.python.flow.graph import (
     CONSTANT,
     DECLARED,
     FUNCTION,
+    KLASS,
     METHOD_OF_CONTAINER,
     OBJECT,
     OUTSIDE_OBJECT,
@@ -31,6 +32,11 @@ Model = Callable[["Invoker", str, Site], None]
 def outside_call(solver: Invoker, dotted: str, site: Site) -> None:
     """A call of something outside the tree."""
     last = dotted.rpartition(".")[2]
+    if last == "__new__":
+        node = _argument(site, 0)
+        if node != NOTHING:
+            solver.graph.when(node, solver.new_object, site)
+        return
     model = OUTSIDE_CALLS.get(dotted) or (_set_plain_class if last in _PLAIN_CLASSES else None)
     if model is not None:
         model(solver, dotted, site)
@@ -260,8 +266,21 @@ def _second(solver: Invoker, _dotted: str, site: Site) -> None:
         solver.graph.flow(node, site.target)
 
 
+def _make(solver: Invoker, _dotted: str, site: Site) -> None:
+    """`type.__call__(C, ...)`."""
+    node = _argument(site, 0)
+    if node != NOTHING:
+        solver.graph.when(node, _made, (solver, site._replace(positional=site.positional[1:])))
+
+
+def _made(item: int, payload: tuple[Invoker, Site]) -> None:
+    solver, site = payload
+    if solver.graph.kinds[item] == KLASS:
+        solver.make(item, site)
+
+
 def _form(form: str) -> Model:
-    """property(f), staticmethod(f), classmethod(f)."""
+    """staticmethod(f), classmethod(f)."""
 
     def give(solver: Invoker, _dotted: str, site: Site) -> None:
         node = _argument(site, 0)
@@ -269,6 +288,14 @@ def _form(form: str) -> Model:
             solver.graph.when(node, _with_form, (solver, form, site.target))
 
     return give
+
+
+def _property(solver: Invoker, _dotted: str, site: Site) -> None:
+    """property(fget, fset, fdel)."""
+    for number, (name, form) in enumerate((("fget", "property"), ("fset", "setter"), ("fdel", "deleter"))):
+        node = _argument(site, number, name)
+        if node != NOTHING:
+            solver.graph.when(node, _with_form, (solver, form, site.target))
 
 
 def _with_form(item: int, payload: tuple[Invoker, str, int]) -> None:
@@ -388,7 +415,7 @@ OUTSIDE_CALLS: dict[str, Model] = {
     "functools.partial": _partial, "builtins.globals": _globals,
     "builtins.vars": _vars, "weakref.ref": _weak_reference, "weakref.proxy": _same, "sys.modules.get": _import_module,
     **dict.fromkeys(("weakref.WeakKeyDictionary", "weakref.WeakValueDictionary"), _dict),
-    "builtins.property": _form("property"),
+    "builtins.property": _property, "builtins.type.__call__": _make,
     "builtins.staticmethod": _form("static"),
     "builtins.classmethod": _form("class"),
     **dict.fromkeys(("copy.copy", "copy.deepcopy", "typing.no_type_check", "functools.lru_cache()",

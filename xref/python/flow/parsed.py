@@ -1,37 +1,25 @@
 """Functions and classes whose source text is read rather than run: `@T.prim_func def f` of TVMScript, whose decorator
 gives `f` to a function that gives it to `inspect.getsourcelines`.
 
-What such a body says is evaluated by a parser: calls and operators run, but no test of truth, and a name that a
-statement binds holds what the parser made of the value. Known by following parameters, from the standard library's
-functions that read source back to the calls whose arguments reach them.
+What such a body says is up to a parser: it evaluates the calls in it, but a name that a statement binds holds what the
+parser made of the value, and loops, tests and assignments become nodes. The body itself never runs. Known by following
+parameters, from the standard library's functions that read source back to the calls whose arguments reach them.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from xref.python.flow import summary as ops
 from xref.python.flow.solver import Solver
 from xref.python.flow.summary import LEVEL_BITS, NODE_MASK, NOTHING, Code, Constraint
 
 READERS = frozenset(f"inspect.{name}" for name in ("getsource", "getsourcelines", "getsourcefile", "findsource"))
-_POSITIONS = {ops.OPERATOR: 2, ops.CALL: 7, ops.SUB: 5, ops.ATTR: 4}
-"""Operations that make a value -> which of their fields is the position."""
 
 
-class Parsed(NamedTuple):
-    """`codes`: those that are read, with all within them. `rebound`: (code, position) of operators in them whose left
-    operand is what an earlier statement made, or a parameter: what the parser bound to a name.
-    """
-
-    codes: frozenset[int]
-    rebound: frozenset[tuple[int, int]]
-
-
-def find_parsed(solver: Solver) -> Parsed:
-    """For a program that is solved."""
+def find_parsed(solver: Solver) -> frozenset[int]:
+    """The codes that are read, with all within them, of a program that is solved."""
     return _Search(solver).run()
 
 
@@ -57,7 +45,7 @@ class _Search:
         for item in solver.graph.held(node) if node is not None else ():
             yield solver.graph.firsts[item]
 
-    def run(self) -> Parsed:
+    def run(self) -> frozenset[int]:
         for code, position in self._starts:
             for row in self._calls_of(code).get(position, ()):
                 self._argument(code, row, 0, "object")
@@ -69,8 +57,7 @@ class _Search:
             for caller, position in self._callers[code]:
                 for row in self._calls_of(caller).get(position, ()):
                     self._argument(caller, row, number - shift, name)
-        codes = self._with_inner()
-        return Parsed(codes, frozenset((code, at) for code in codes for at in self._rebound(code)))
+        return self._with_inner()
 
     def _is_method(self, number: int) -> bool:
         place = self.places[number]
@@ -156,14 +143,3 @@ class _Search:
             if place.code.outer >= 0 and number - place.number + place.code.outer in found:
                 found.add(number)
         return frozenset(found)
-
-    def _rebound(self, number: int) -> Iterator[int]:
-        code = self.places[number].code
-        rows = code.constraints
-        given = {node for _, node in code.parameters.positional} if code.kind != "class" else set()
-        made = {row[1]: row[_POSITIONS[row[0]]] for row in rows if row[0] in _POSITIONS}
-        for row in rows:
-            if row[0] == ops.OPERATOR and row[4] != NOTHING and row[4] <= NODE_MASK:
-                (_, sources), *_ = self._sources(number, row[4])
-                if not given.isdisjoint(sources) or any(made.get(one, row[2]) < row[2] for one in sources):
-                    yield row[2]

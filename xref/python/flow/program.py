@@ -51,6 +51,8 @@ class Program:
         self._redirects: dict[str, str] = {}
         self._fills: dict[str, list[str]] = {}
         self.property_names: set[str] = set()
+        self.special_names: set[str] = set()
+        """The special methods that some class of the tree has."""
         self.compiled: frozenset[str] = frozenset()
         """Modules of the tree that are written in Cython: outside, as far as value flow goes."""
         for file, summary in enumerate(summaries):
@@ -66,7 +68,9 @@ class Program:
         for number, code in enumerate(summary.codes):
             self.places.append(Place(file, number, code))
             made = {row[1] for row in code.constraints if row[0] == CALL}
-            if code.kind == "class":  # `name = property(f)`, or a call that makes one
+            if code.kind == "class":
+                self.special_names.update(name for name in code.names if name.startswith("__") and name.endswith("__"))
+                # `name = property(f)`, or a call that makes one
                 self.property_names.update(name for name, node in code.names.items() if node in made)
             self.property_names.update(_set_later(code, made))
             for row in code.constraints:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from xref.python.flow import summary as ops
+from xref.python.flow.accessors import WRITING
 from xref.python.flow.calls import Site
 from xref.python.flow.candidates import Verdict
 from xref.python.flow.classes import Classes, Klass
@@ -62,6 +63,9 @@ class Solver(Filters, Invoker):
         self._clones: dict[int, int] = {}
         self._generic: list[tuple[int, tuple[int, ...]]] = []
         self.hints: list[tuple[int, int, tuple[tuple[int, int], ...]]] = []
+        """(file, position, pairs): see `FileContext.hints`."""
+        self.doubtful: list[tuple[int, int, tuple[tuple[int, int, str, str], ...]]] = []
+        """(file, position, calls as (caller, callee, evidence, via)): see `FileContext.doubtful`."""
         self.first_functions: dict[int, int] = {}
         """Code -> the function object of its first frame."""
         self._decorated_classes: list[tuple[int, int]] = []
@@ -80,14 +84,15 @@ class Solver(Filters, Invoker):
             self._func, self._class, self._const, self._import, self._global, self._attr, self._setattr, self._sub,
             self._setsub, self._call, self._iter, self._with, self._operator, self._super, self._raise, self._new,
             self._instance, self._await, self._slice, self._unpack, self._named, self._hint, self._match,
-            self._filter, self._expect,
+            self._filter, self._expect, self._delattr, self._known,
         )  # fmt: skip
 
     def solve(self) -> None:
         """Run to the end."""
-        bases = BaseFinder(self.program.summaries).find()
+        finder = BaseFinder(self.program.summaries)
+        bases = finder.find()
         self._start()
-        self.classes.inherit(bases)
+        self.classes.inherit(bases, finder.metaclasses())
         self._complete()
         self.sure = Sure(frozenset(self.edges), frozenset(self.constructions), frozenset(self.handed_over))
         verdicts = list(self.candidates.judge(self))
@@ -264,6 +269,14 @@ class Solver(Filters, Invoker):
             if row[5] != NOTHING:
                 self.graph.when(_at(row[1], frames), self.save_named, (_at(row[5], frames), source, site))
 
+    def _delattr(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
+        site = Site(number, code_number, row[3], self.graph.node())
+        self.graph.when(_at(row[1], frames), self.remove, (row[2], site))
+
+    def _known(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
+        if row[2] in self.program.property_names:
+            self.graph.when(_at(row[1], frames), self.read_known, (row[2], Site(number, code_number, row[3], NOTHING)))
+
     def _sub(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
         if row[2] == NOTHING:
             return
@@ -383,7 +396,11 @@ class Solver(Filters, Invoker):
             self.graph.when(_at(row[2], frames), self.load_named, (_at(row[3], frames), site))
 
     def _hint(self, row: Any, _frames: tuple[int, ...], code_number: int, _number: int) -> None:
-        self.hints.append((self.program.places[code_number].file, row[1], row[2]))
+        file = self.program.places[code_number].file
+        if row[2]:
+            self.hints.append((file, row[1], row[2]))
+        if row[3]:
+            self.doubtful.append((file, row[1], row[3]))
 
     def _filter(self, row: Any, frames: tuple[int, ...], _code: int, _number: int) -> None:
         classes = tuple(_at(node, frames) if node != NOTHING else NOTHING for node in row[3])
@@ -405,6 +422,8 @@ class Solver(Filters, Invoker):
         self._declared_results()
         self._reflected_operators()
         self.deferred_results()
+        self.deferred_constructions()
+        self.deferred_news()
         self.deferred_attributes()
         self.deferred_sets()
         self.deferred_keys()
@@ -423,7 +442,7 @@ class Solver(Filters, Invoker):
         pending, self._generic = self._generic, []
         for code_number, frames in pending:
             if not self._clones.get(code_number):
-                for item_form in ("", "static", "class", "property", "setter"):
+                for item_form in ("", "static", "class", "property", *WRITING):
                     if (FUNCTION, code_number, (frames, item_form)) in self.graph.interned:
                         base = self.frame(code_number, frames, 0)
                         self._entry(code_number, frames, item_form, base)
@@ -486,6 +505,18 @@ class BaseFinder(Solver):
 
     def define_class(self, klass: Klass, site: Site) -> None:
         """Nothing runs."""
+        for name, node in site.keywords:
+            if name == "metaclass":
+                self.graph.when(node, self._note_metaclass, klass)
+
+    def _note_metaclass(self, item: int, klass: Klass) -> None:
+        if self.graph.kinds[item] == KLASS:
+            klass.meta = self.graph.firsts[item]
+
+    def metaclasses(self) -> dict[int, int]:
+        """Code of a class -> code of the metaclass that its statement names, after `find`."""
+        classes = self.classes.all
+        return {klass.code_number: classes[klass.meta].code_number for klass in classes if klass.meta >= 0}
 
 
 def _ignore(_row: Any, _frames: tuple[int, ...], _code: int, _number: int) -> None:

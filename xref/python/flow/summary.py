@@ -18,7 +18,7 @@ _COLUMN_BITS = 13
 _MARSHAL_VERSION = 2
 
 # Operations of constraints; the fields that follow the operation are listed with each.
-FUNC = 0  # target, code, defaults ((parameter number, node), ...), form ("", "static", "class", "property")
+FUNC = 0  # target, code, defaults ((parameter number, node), ...), form ("", "static", "class", "property", ...)
 CLASS = 1  # target, code, bases, keywords ((name, node), ...), position
 CONST = 2  # target, constant; (text,) is a string that begins with the text
 IMPORT = 3  # target, module, name ("" for the module itself), position
@@ -39,10 +39,12 @@ AWAIT = 17  # target, object
 SLICE = 18  # target, object, first, last (constants or None)
 UNPACK = 19  # target, object, index, position: one of the values that an assignment unpacks
 NAMED = 20  # target, object, node of the name, position: getattr with a name that is computed
-HINT = 21  # position, pairs (id of a caller, id of a decorated function that it names at the call)
+HINT = 21  # position, pairs (id of a caller, id of a function that it names at the call), calls as doubted ones
 MATCH = 22  # target, object, name of the attribute at a position of a class pattern
 FILTER = 23  # target, source, class nodes, holds, of classes: what of the source an `isinstance` (`issubclass`) leaves
 EXPECT = 24  # node, type: where the type is a callable, functions that reach the node are called with what it lists
+DELATTR = 25  # object, name, position
+KNOWN = 26  # object, name, position: an attribute is read whose value is known from an assignment
 
 FUNCTION_DECORATION = 1
 CLASS_DECORATION = 2
@@ -54,7 +56,7 @@ PRODUCING = frozenset({FUNC, CLASS, CONST, IMPORT, GLOBAL, ATTR, SUB, CALL, ITER
 Constraint = tuple[Any, ...]
 
 _PLACE = {CLASS: 5, IMPORT: 4, ATTR: 4, SETATTR: 4, SUB: 5, SETSUB: 5, CALL: 7, ITER: 3, WITH: 3, OPERATOR: 2,
-          RAISE: 2, AWAIT: 3, UNPACK: 4, NAMED: 4, HINT: 1}  # fmt: skip
+          RAISE: 2, AWAIT: 3, UNPACK: 4, NAMED: 4, HINT: 1, DELATTR: 3, KNOWN: 3}  # fmt: skip
 """Operation -> which field of its constraints is a position."""
 
 
@@ -77,6 +79,8 @@ class Code(NamedTuple):
     `copies` are pairs (source, target). `cloned`: the function is analysed separately for each call site, because what
     it returns depends on its arguments. `returns`: the node of a return annotation's class, or -1. `declines`: it may
     return `NotImplemented`. `without`: (number of a positional parameter, node of what is returned where that is None).
+    Of a `__new__`, `makes_own`: it may return what another `__new__` makes of the class that it is given;
+    `gives_constants`: it returns constants alone.
     """
 
     kind: str
@@ -98,6 +102,8 @@ class Code(NamedTuple):
     is_decorated: bool
     declines: bool
     without: tuple[tuple[int, int], ...]
+    makes_own: bool
+    gives_constants: bool
 
 
 class Summary(NamedTuple):

@@ -42,7 +42,7 @@ def made(kind):
 
 @script
 def read():
-    left = made(Sum) + 1  # evaluated by the parser: sure
+    left = made(Sum) + 1  # the parser evaluates it, or not: the body never runs
     if Sum():  # a branch of the program that is made: nothing is asked for its truth
         left + 1  # what `left` is by then, the parser knows: a guess
 
@@ -50,7 +50,7 @@ def read():
 @script(check=False)
 def also_read():
     while Sum():
-        (made(Sum) + 1) + 1  # both sure: no statement lies between them
+        (made(Sum) + 1) + 1
 
 
 @inline

@@ -52,7 +52,7 @@ def iterate():
 
 class Pair(tuple):
     def __new__(cls, values):
-        return values
+        return super().__new__(cls, values)
 
 
 class Single:

@@ -36,7 +36,7 @@ class Doubts:
 
     def of(self, caller: int, position: int) -> set[int]:
         """The callees (by their codes) that are guesses at a site."""
-        found = self._bases(caller, position)
+        found = self._bases(caller, position) | self._lent(caller, position)
         callees = self._callees[caller, position]
         if len(callees) >= _IN_TABLE:
             found |= self._without_objects(caller, position)
@@ -113,6 +113,18 @@ class Doubts:
                     for one in (klass, *classes.below(klass))
                 )
         return self._runs[key]
+
+    def _lent(self, caller: int, position: int) -> set[int]:
+        """Constructors that one statement puts on several classes: whether it does on these, is not known."""
+        classes, graph = self.solver.classes, self.solver.graph
+        runs: dict[bool, set[int]] = {True: set(), False: set()}
+        for number in self._classes[caller, position]:
+            klass = classes.all[number]
+            node = classes.first(klass, "__init__")
+            held = graph.held(node) if node is not None else set()
+            is_lent = classes.is_lent(klass, "__init__")
+            runs[is_lent].update(graph.firsts[one] for one in held if graph.kinds[one] == FUNCTION)
+        return runs[True] - runs[False]
 
     def _bases(self, caller: int, position: int) -> set[int]:
         """Constructors of base classes that nothing else makes, in a table of classes."""

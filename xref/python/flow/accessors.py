@@ -5,7 +5,7 @@ from __future__ import annotations
 from xref.python.flow.calls import Site
 from xref.python.flow.classes import Classes, Klass
 from xref.python.flow.containers import Containers
-from xref.python.flow.graph import BOUND, CONSTANT, CONTAINER, DECLARED, FUNCTION, KLASS, OBJECT, Graph
+from xref.python.flow.graph import BOUND, CONSTANT, CONTAINER, DECLARED, DISPATCHER, FUNCTION, KLASS, OBJECT, Graph
 from xref.python.flow.program import Program
 from xref.python.flow.summary import NOTHING
 
@@ -89,7 +89,8 @@ class Accessors(Containers):
             if self.is_accessor(item, "__get__"):
                 self._get(item, receiver, Site(-1, 0, 0, node))
                 return
-            graph.put(node, item)
+            is_method = graph.kinds[item] == DISPATCHER and graph.seconds[item]
+            graph.put(node, graph.object(BOUND, item, receiver) if is_method else item)
             if graph.kinds[item] == CONTAINER and self.containers_of_objects:
                 self._put_foreign_container(item, receiver, node)
             return

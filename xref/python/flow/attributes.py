@@ -8,6 +8,7 @@ from xref.python.flow.accessors import INSTANCES, Accessors
 from xref.python.flow.calls import Site
 from xref.python.flow.candidates import Candidates
 from xref.python.flow.classes import Classes, Klass
+from xref.python.flow.container_models import CONTAINER_METHODS
 from xref.python.flow.foreign import Foreign
 from xref.python.flow.graph import (
     BOUND,
@@ -15,6 +16,7 @@ from xref.python.flow.graph import (
     CONSTRUCTOR,
     CONTAINER,
     DECLARED,
+    DISPATCHER,
     FUNCTION,
     KLASS,
     MAKER,
@@ -27,7 +29,6 @@ from xref.python.flow.graph import (
     SUPER_OF,
     Graph,
 )
-from xref.python.flow.models import CONTAINER_METHODS
 from xref.python.flow.program import Program
 from xref.python.flow.summary import NODE_MASK, NOTHING
 from xref.registry.python_ffi import CONSTRUCTOR_METHOD
@@ -109,6 +110,16 @@ class Attributes(Accessors):
         self._premature: list[tuple[int, Site]] = []
         self._settled: set[int] = set()
         """Classes of which there is nothing more to know."""
+        self.implementations: dict[int, list[tuple[int, int]]] = {}
+        """Dispatcher -> (node of classes, -1 for what the annotation says; node of functions)."""
+        self.dispatched: dict[tuple[int, Site, int | None], None] = {}
+        """(dispatcher, site, receiver) of calls."""
+        self.reflected: list[tuple[int, str, Site]] = []
+        """(right operand, methods, site): what it may be asked for."""
+        self.stacks: dict[int, dict[int, Site]] = {}
+        """Code -> `with` statements in it that enter an `ExitStack`, by their numbers."""
+        self.stacked: list[tuple[int, int, bool, Site]] = []
+        """(code, node, whether it holds context managers or functions, call of the stack's method)."""
         self._sets_pending: list[tuple[int, int, int]] = []
         self._keys_pending: list[tuple[int, int, Site]] = []
 
@@ -143,13 +154,19 @@ class Attributes(Accessors):
                 graph.put(site.target, graph.object(OUTSIDE, f"{first}.{name}"))
         elif kind == SUPER_OF:
             self._load_super(item, name, site)
-        elif kind in (FUNCTION, BOUND, PARTIAL):
-            if name == "__call__":
-                graph.put(site.target, item)
-            elif name == "__func__" and kind == BOUND:
-                graph.put(site.target, first)
-            else:
-                graph.flow(self.field(item, name), site.target)
+        elif kind in (FUNCTION, BOUND, PARTIAL, DISPATCHER):
+            self._load_from_callable(item, name, site)
+
+    def _load_from_callable(self, item: int, name: str, site: Site) -> None:
+        graph = self.graph
+        if name == "__call__":
+            graph.put(site.target, item)
+        elif name == "__func__" and graph.kinds[item] == BOUND:
+            graph.put(site.target, graph.firsts[item])
+        elif name == "register" and graph.kinds[item] == DISPATCHER:
+            graph.put(site.target, graph.object(METHOD_OF_CONTAINER, item, name))
+        else:
+            graph.flow(self.field(item, name), site.target)
 
     def _note_load(self, site: Site, number: int | None) -> None:
         """Where objects of several classes are asked for an attribute, `__getattr__` of one says little: what has the
@@ -360,7 +377,7 @@ class Attributes(Accessors):
         elif kind == KLASS:
             klass = self.classes.all[first]
             if not (name.startswith("__") and name in klass.code.names):  # what installs special methods spares these
-                self.graph.flow(source, self.classes.add(klass, name))
+                self.graph.flow(source, self.classes.install(klass, name, (site.code, site.position)))
         elif kind == MODULE:
             self.graph.flow(source, self.program.member(first, name))
             file = self.program.modules.get(first)
@@ -373,13 +390,15 @@ class Attributes(Accessors):
             self.graph.when(source, self._give_to_compiled, (first, name))
 
     def remove(self, item: int, payload: tuple[str, Site]) -> None:
-        """`del item.name`."""
+        """`del item.name`; without a name, the object itself goes."""
         name, site = payload
         if self.graph.kinds[item] in INSTANCES:
             klass = self.klass(item)
+            if not name:
+                self.method(item, "__del__", site)
             if name in self.program.property_names:
                 self.graph.when(self.classes.lookup(klass, name), self.delete_accessor, (item, site))
-            if "__delattr__" in self.program.special_names and self.classes.finds(klass, "__delattr__"):
+            if name and "__delattr__" in self.program.special_names and self.classes.finds(klass, "__delattr__"):
                 self.graph.when(self.classes.lookup(klass, "__delattr__"), self.call_bound, (item, site))
 
     def read_known(self, item: int, payload: tuple[str, Site]) -> None:

@@ -244,6 +244,24 @@ class Builder(Expressions):
                 base = self.value(target.value)
                 if base != NOTHING:
                     self.code.add(DELATTR, base, target.attr, self.place(target))
+            elif isinstance(target, ast.Name) and self._is_only_name(target.id):
+                value = self.load(target.id)
+                if value != NOTHING:
+                    self.code.add(DELATTR, value, "", self.start(target))
+
+    def _is_only_name(self, name: str) -> bool:
+        """Whether a variable is all that holds an object: a constructor's result, used for its attributes alone."""
+        if self.code.kind != "function" or name not in self.code.scope.bindings:
+            return False
+        values = self.code.scope.stores.get(name, [])
+        if len(values) != 1 or not isinstance(values[0], ast.Call) or not self.is_own_class(values[0].func):
+            return False
+        body = self.code.scope.node
+        assert body is not None
+        uses = [one for one in ast.walk(body) if isinstance(one, ast.Name) and one.id == name]
+        bases = {id(one.value) for one in ast.walk(body) if isinstance(one, ast.Attribute)}
+        loads = [one for one in uses if isinstance(one.ctx, ast.Load)]
+        return len(uses) - len(loads) == 2 and all(id(one) in bases for one in loads)  # it is set once, deleted once
 
     def _break(self, _node: ast.Break) -> None:
         if self._breaks:
@@ -507,6 +525,9 @@ class Builder(Expressions):
         outer = self.code
         calls = [(d, self.value(d), self._decorator_place(d)) for d in node.decorator_list if dotted(d) not in _IGNORED]
         bases = tuple(self.value(base.value if isinstance(base, ast.Subscript) else base) for base in node.bases)
+        for base in node.bases:
+            if isinstance(base, ast.Subscript):
+                self.value(base)  # `__class_getitem__` runs
         keywords = tuple((word.arg, self.stored(word.value)) for word in node.keywords if word.arg)
         inner = self.enter("class", scope)
         inner.is_decorated = bool(calls)

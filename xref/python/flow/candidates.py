@@ -157,7 +157,7 @@ class Candidates:
                 sure = not vague.isdisjoint(found)
             if sure and own and (how in _VAGUE or (how in _ASKED_OF_ALL and not receivers.isdisjoint(vague))):
                 sure = any(solver.graph.kinds[one] == OBJECT for one in own)
-            if how in ("__bool__", "__getattr__"):
+            if how in ("__bool__", *_VAGUE):
                 sure = sure and key not in self._plain
             if how == "__bool__" and not own:  # any other object is true without being asked
                 sure = False
@@ -167,6 +167,7 @@ class Candidates:
                 sure = self._is_compared(key, solver)
             if sure and own and how.startswith("__"):
                 sure = any(_is_last(solver, one, how, callee) for one in own)
+                sure = sure and not all(solver.classes.is_lent(solver.klass(one), how) for one in own)
             base = NOTHING if own else min(solver.graph.firsts[one] for one in found)
             yield Verdict(key[0], key[1], callee, base, sure)
 
@@ -187,7 +188,7 @@ def _is_last(solver: Attributes, receiver: int, name: str, callee: int) -> bool:
     return not functions or any(graph.firsts[one] == callee for one in functions)
 
 
-_VAGUE = frozenset({"__repr__", "__str__", "__format__", "__getattr__"})
+_VAGUE = frozenset({"__repr__", "__str__", "__format__", "__getattr__", "__index__"})
 """Special methods that run for any object of which nothing better is known: what is put into a text is most often a
 text, and what lacks an attribute is most often of another class. An object must have been made of just that class."""
 _UNTOLD = frozenset({"__bool__", "__hash__"})

@@ -54,6 +54,10 @@ class Classes:
         self.by_frame: dict[int, int] = {}
         self.cuts: set[tuple[int, int, str]] = set()
         """(code, position, what was cut there)."""
+        self._installed: dict[tuple[int, str], set[tuple[int, int]]] = {}
+        """(class, special method that a statement puts there) -> (code, position) of such statements."""
+        self._installing: dict[tuple[int, int], set[int]] = {}
+        """Of such a statement, the classes."""
         self._below: dict[tuple[int, str], tuple[int, list[int]]] = {}
         self._changes = 0
 
@@ -67,7 +71,7 @@ class Classes:
         self._changes += 1
         for at, node in enumerate(base_nodes):
             if node >= 0:
-                self.graph.when(node, self._add_base, (klass, at))
+                self.graph.when(node, self.add_base, (klass, at))
         return klass
 
     def view(self, base: Klass, members: list[Klass], wider: int = -1) -> Klass:
@@ -105,7 +109,8 @@ class Classes:
                 klass.meta = meta.number
         self._changes += 1
 
-    def _add_base(self, item: int, payload: tuple[Klass, int]) -> None:
+    def add_base(self, item: int, payload: tuple[Klass, int]) -> None:
+        """A base of a class is found: the object, the class, and which of its bases."""
         klass, at = payload
         kind = self.graph.kinds[item]
         if kind == OUTSIDE:
@@ -227,6 +232,25 @@ class Classes:
             own = klass.added[name] = self.graph.node()
             self._changed(klass)
         return own
+
+    def install(self, klass: Klass, name: str, place: tuple[int, int]) -> int:
+        """The node of an attribute that the statement at a place (code, position) sets."""
+        if name.startswith("__"):
+            self._installed.setdefault((klass.number, name), set()).add(place)
+            self._installing.setdefault(place, set()).add(klass.number)
+        return self.add(klass, name)
+
+    def is_lent(self, klass: Klass, name: str) -> bool:
+        """Whether a special method comes from a statement that puts it on several classes that it is given: mostly on
+        those that fulfil some condition, as tvm_ffi/registry.py does with `__init__`.
+        """
+        for at in self.order(klass):
+            if name in self.all[at].code.names:
+                return False
+            if name in self.all[at].added:
+                places = self._installed.get((at, name), ())
+                return any(len(self._installing[place]) > 1 for place in places)
+        return False
 
     def below(self, klass: Klass) -> Iterator[Klass]:
         """All classes below, each once."""

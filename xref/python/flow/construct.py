@@ -42,6 +42,9 @@ class Constructions(Protocols):
         else:
             self.called_objects.add((site.code, site.position))
         made = self.graph.object(OBJECT, klass.number)
+        if self.classes.is_enum(klass) and site.number != _site_of(klass):
+            self._look_up_member(item, made, site)
+            return
         if not self.classes.finds(klass, "__new__"):
             self._initialize(made, site)
             return
@@ -50,6 +53,15 @@ class Constructions(Protocols):
             self.graph.flow(given, site.target)
         self.graph.when(self.classes.lookup(klass, "__new__"), self._call_new, (item, site._replace(target=given)))
         self._made_by_new.append((klass.number, given, site))
+
+    def _look_up_member(self, item: int, made: int, site: Site) -> None:
+        """An enumeration is called: the member of that value, or what `_missing_` makes of it."""
+        if site.target != NOTHING:
+            self.graph.put(site.target, made)
+        klass = self.klass(made)
+        if self.classes.finds(klass, "_missing_"):
+            missing = site._replace(is_guess=True, how="_missing_")
+            self.graph.when(self.classes.lookup(klass, "_missing_"), self.call_bound, (item, missing))
 
     def _initialize(self, made: int, site: Site) -> None:
         """The object is what the call gives, once its `__init__` has run."""
@@ -164,6 +176,8 @@ class Constructions(Protocols):
         metaclass.
         """
         klass.defined = site
+        if self.classes.is_enum(klass) and any(not name.startswith("_") for name in klass.code.names):
+            self.make(self.graph.object(KLASS, klass.number), site._replace(keywords=()))  # its members
         for number, node in enumerate(klass.base_nodes):
             if node >= 0:
                 self.graph.when(node, self._inherit, (klass, site, number))
@@ -178,6 +192,10 @@ class Constructions(Protocols):
 
     def _inherit(self, item: int, payload: tuple[Klass, Site, int]) -> None:
         klass, site, number = payload
+        if self.graph.kinds[item] == OBJECT and self.is_accessor(item, "__mro_entries__"):
+            entries = self.graph.node()
+            self.method(item, "__mro_entries__", site._replace(target=entries, keywords=()))
+            self.graph.when(entries, self._inherit_entries, payload)
         if self.graph.kinds[item] != KLASS:
             return
         base = self.klass(item)
@@ -186,6 +204,13 @@ class Constructions(Protocols):
             self.graph.when(self.classes.lookup(base, "__init_subclass__"), self.call_bound, (own, site))
         if base.meta >= 0:
             self._set_meta(self.graph.object(KLASS, base.meta), klass)
+
+    def _inherit_entries(self, item: int, payload: tuple[Klass, Site, int]) -> None:
+        """What `__mro_entries__` gave takes the place of the base."""
+        if self.graph.kinds[item] == CONTAINER:
+            node = self.everything(item)
+            self.graph.when(node, self.classes.add_base, (payload[0], payload[2]))
+            self.graph.when(node, self._inherit, payload)
 
     def _set_meta(self, item: int, klass: Klass) -> None:
         """A metaclass is called to make a class: where the statement of the class stands."""
@@ -221,6 +246,11 @@ class Constructions(Protocols):
         elif kind == CONTAINER and (item, node) not in self._called:
             self._called.add((item, node))
             self.graph.when(self.everything(item), self.declare, node)
+
+
+def _site_of(klass: Klass) -> int:
+    """The number of the statement that defines a class."""
+    return klass.defined.number if klass.defined is not None else NOTHING
 
 
 def is_class_name(dotted: str) -> bool:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from typing import Any
 
 from xref.python.context import FileContext
 from xref.python.flow.annotations import annotated, callable_type, expected, limits
 from xref.python.flow.code import CodeBuilder, dotted_path, outward
+from xref.python.flow.operators import Operators, is_text
 from xref.python.flow.summary import (
     ATTR,
     AWAIT,
     CALL,
-    CONST,
     EXPECT,
     FILTER,
     FUNC,
-    GLOBAL,
-    INSTANCE,
     ITER,
     KNOWN,
     LEVEL_BITS,
@@ -33,164 +30,23 @@ from xref.python.flow.summary import (
     SUB,
     SUPER,
     Parameters,
-    pack,
 )
 from xref.python.walk import Scope
-from xref.registry.python_site import literal, literal_prefix
-
-_BINARY = {
-    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv", ast.Mod: "mod",
-    ast.Pow: "pow", ast.LShift: "lshift", ast.RShift: "rshift", ast.BitOr: "or", ast.BitXor: "xor", ast.BitAnd: "and",
-    ast.MatMult: "matmul",
-}  # fmt: skip
-_COMPARE = {ast.Eq: ("__eq__", "__eq__"), ast.NotEq: ("__ne__|__eq__", "__ne__|__eq__"), ast.Lt: ("__lt__", "__gt__"),
-            ast.LtE: ("__le__", "__ge__"), ast.Gt: ("__gt__", "__lt__"), ast.GtE: ("__ge__", "__le__")}  # fmt: skip
-_UNARY = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__", ast.Not: "__bool__"}
-_TEXT = "text"
-_LONGEST_CONSTANT = 60
+from xref.registry.python_site import literal
 
 
-class Expressions:
+class Expressions(Operators):
     """Builds the constraints of one file's expressions. `code` is the code under construction."""
 
     def __init__(self, context: FileContext) -> None:
-        self.context = context
-        self.codes: list[Any] = []
-        self.scopes: dict[int, Scope] = {id(scope.node): scope for scope in context.walk.scopes}
-        self.code: CodeBuilder
-        self.root: CodeBuilder
-        self._handlers: dict[type, Callable[[Any], int]] = {
-            ast.Name: self._name, ast.Attribute: self._attribute, ast.Call: self._call, ast.Lambda: self._lambda,
-            ast.BinOp: self._binary, ast.UnaryOp: self._unary, ast.Compare: self._compare, ast.BoolOp: self._bool,
-            ast.IfExp: self._conditional, ast.Subscript: self._subscript, ast.List: self._display,
-            ast.Tuple: self._display, ast.Set: self._display, ast.Dict: self._dict, ast.NamedExpr: self._named,
-            ast.ListComp: self._comprehension, ast.SetComp: self._comprehension,
+        super().__init__(context)
+        self.handlers |= {
+            ast.Attribute: self._attribute, ast.Call: self._call, ast.Lambda: self._lambda,
+            ast.Subscript: self._subscript, ast.List: self._display, ast.Tuple: self._display, ast.Set: self._display,
+            ast.Dict: self._dict, ast.ListComp: self._comprehension, ast.SetComp: self._comprehension,
             ast.GeneratorExp: self._comprehension, ast.DictComp: self._comprehension, ast.Await: self._await,
             ast.Yield: self._yield, ast.YieldFrom: self._yield_from, ast.Starred: self._starred,
-            ast.JoinedStr: self._joined,
         }  # fmt: skip
-
-    def value(self, node: ast.expr | None) -> int:
-        """The node with the expression's value; constants have none."""
-        handler = self._handlers.get(type(node))
-        return handler(node) if handler is not None else NOTHING
-
-    def stored(self, node: ast.expr | None) -> int:
-        """Like `value`, with a node for a constant that may be a key or the name of an attribute."""
-        constant = self._constant(node)
-        if constant is None:
-            return self.value(node)
-        if isinstance(constant, tuple):
-            self.value(node)
-        target = self.code.node()
-        self.code.add(CONST, target, constant)
-        return target
-
-    def place(self, node: ast.expr) -> int:
-        """The position of an expression's own name, packed."""
-        return pack(*self.context.position(node))
-
-    def start(self, node: ast.AST) -> int:
-        """The position where a node starts, packed."""
-        line: int = node.lineno  # type: ignore[attr-defined]
-        return pack(line, self.context.source.column(line, node.col_offset))  # type: ignore[attr-defined]
-
-    def _constant(self, node: ast.expr | None) -> str | int | tuple[str] | None:
-        """A constant, or what a text is known to begin with; `__name__` is the module's name."""
-        if isinstance(node, (ast.JoinedStr, ast.BinOp, ast.Name)):
-            text, complete = self._text(node)
-            if not text or len(text) > _LONGEST_CONSTANT:
-                return None
-            return text if complete else (text,)
-        if isinstance(node, ast.Constant) and not isinstance(node.value, bool):
-            if isinstance(node.value, str) and len(node.value) <= _LONGEST_CONSTANT:
-                return node.value
-            if isinstance(node.value, int):
-                return node.value
-        return None
-
-    def _text(self, node: ast.expr) -> tuple[str, bool]:
-        """How a text begins, and whether that is all of it."""
-        if isinstance(node, ast.Name):
-            return (self.context.file.module, True) if self._is_module_name(node) else ("", False)
-        if isinstance(node, ast.Constant):
-            return (node.value, True) if isinstance(node.value, str) else ("", False)
-        if isinstance(node, ast.FormattedValue) and node.conversion == -1 and node.format_spec is None:
-            return self._text(node.value)
-        parts: list[ast.expr] = []
-        if isinstance(node, ast.JoinedStr):
-            parts = node.values
-        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            parts = [node.left, node.right]
-        if not parts:
-            return literal_prefix(node), False
-        whole = ""
-        for part in parts:
-            text, complete = self._text(part)
-            whole += text
-            if not complete:
-                return whole, False
-        return whole, True
-
-    # names
-
-    def _name(self, node: ast.Name) -> int:
-        if self._is_module_name(node):
-            target = self.code.node()
-            self.code.add(CONST, target, self.context.file.module)
-            return target
-        return self.load(node.id)
-
-    def _is_module_name(self, node: ast.Name) -> bool:
-        return node.id == "__name__" and not self.code.binds(node.id) and not self.root.binds(node.id)
-
-    def load(self, name: str) -> int:
-        """The node of a name as seen here."""
-        code = self.code
-        if code.env is not None and name in code.env:
-            return code.env[name]
-        if code.kind != "class" and code.binds(name) and code is not self.root:
-            return code.cell(name)
-        levels, at = 0, code
-        while at.outer is not None:
-            at, levels = at.outer, levels + 1
-            if at.kind == "class":
-                continue
-            if at is self.root:
-                break
-            if at.binds(name):
-                self._capture(name, levels)
-                return outward(levels, at.cell(name))
-        return outward(levels, self.global_node(name))
-
-    def _capture(self, name: str, levels: int) -> None:
-        at: CodeBuilder | None = self.code
-        while at is not None and levels > 0:
-            at.captured.add(name)
-            at, levels = at.outer, levels - 1
-
-    def global_node(self, name: str) -> int:
-        """The module's node of a name; bound elsewhere when the module does not bind it."""
-        root = self.root
-        if name not in root.cells and not root.binds(name):
-            root.add(GLOBAL, root.cell(name), name)
-        return root.cell(name)
-
-    def bind(self, name: str, value: int) -> None:
-        """Assign a value to a name, as this code's scope has it."""
-        code = self.code
-        if name in code.scope.outer_names and code is not self.root:
-            target, levels, at = self.root, code.level, code
-            while at.outer is not None and at.outer is not self.root:
-                at = at.outer
-                if at.kind != "class" and at.binds(name):
-                    target, levels = at, code.level - at.level
-                    break
-            code.copy(value, outward(levels, target.cell(name)))
-            if code.env is not None and value != NOTHING:
-                code.env[name] = value
-            return
-        code.assign(name, value)
 
     # calls
 
@@ -199,7 +55,14 @@ class Expressions:
         if special is not None:
             return special
         callee = self.value(node.func)
-        return self.call(node, callee, self.place(node.func))
+        target = self.call(node, callee, self.place(node.func))
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "format" and is_text(node.func.value):
+            row = self.code.constraints[-1]
+            for given in (*row[3], *(value for _, value in row[4])):
+                if given != NOTHING:
+                    names = ("__format__|__str__|__repr__",)
+                    self.code.add(OPERATOR, self.code.node(), self.place(node.func), names, given, NOTHING)
+        return target
 
     def call(self, node: ast.Call, callee: int, position: int) -> int:
         """A call whose callee is known as a node."""
@@ -284,7 +147,7 @@ class Expressions:
                 return NOTHING
             first = outward(self.code.level - method.level, method.cell(parameters[0][0]))
             if method is not self.code:
-                self._capture(parameters[0][0], self.code.level - method.level)
+                self.capture(parameters[0][0], self.code.level - method.level)
         target = self.code.node()
         self.code.add(SUPER, target, levels, first)
         return target
@@ -392,9 +255,10 @@ class Expressions:
         base = self.value(node.value)
         target = self.code.node()
         if isinstance(node.slice, ast.Slice):
-            for bound in (node.slice.lower, node.slice.upper, node.slice.step):
-                self.value(bound)
-            self.code.add(SLICE, target, base, _integer(node.slice.lower), _integer(node.slice.upper))
+            bounds = [self.value(bound) for bound in (node.slice.lower, node.slice.upper, node.slice.step)]
+            known = tuple(bound for bound in bounds if bound != NOTHING)
+            first, last = _integer(node.slice.lower), _integer(node.slice.upper)
+            self.code.add(SLICE, target, base, first, last, known, self.start(node))
             self.code.add(OPERATOR, target, self.start(node), ("__getitem__",), base, NOTHING)
             return target
         key = index_key(node.slice)
@@ -513,145 +377,6 @@ class Expressions:
                 code.env[name] = value
         return self._container("dict" if isinstance(node, ast.DictComp) else "list", [(None, element)])
 
-    def store(self, target: ast.expr, value: int) -> None:
-        """Assign to a target; the statements' half of this class knows how."""
-        raise NotImplementedError
-
-    def condition(self, node: ast.expr) -> None:
-        """Evaluate a test: an object may have a say in its truth."""
-        if isinstance(node, ast.BoolOp):
-            self._bool(node, is_test=True)
-        else:
-            self._truth(node, self.value(node))
-
-    def _truth(self, node: ast.expr, value: int) -> None:
-        if value != NOTHING and not isinstance(node, ast.BoolOp):
-            names: tuple[str, ...] = ("__bool__|__len__",)
-            if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _COMPARE:
-                names = (*names, "", "", _COMPARE[type(node.ops[0])][0])
-            self.code.add(OPERATOR, self.code.node(), self.start(node), names, value, NOTHING)
-
-    def narrow(self, test: ast.expr, holds: bool) -> None:
-        """Behind `isinstance(x, C)`, x is an object of C if that holds, else none; likewise `issubclass`."""
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            self.narrow(test.operand, not holds)
-        elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And if holds else ast.Or):
-            for part in test.values:
-                self.narrow(part, holds)
-        elif (
-            isinstance(test, ast.Call)
-            and isinstance(test.func, ast.Name)
-            and test.func.id in ("isinstance", "issubclass")
-            and len(test.args) == 2
-            and self.code.env is not None
-            and (path := dotted_path(test.args[0]))
-        ):
-            classes, known = self._classes(test.args[1]), self.value(test.args[0])
-            narrowed = self.code.node()
-            of_class = test.func.id == "issubclass"
-            if known != NOTHING:
-                self.code.add(FILTER, narrowed, known, tuple(classes), holds, of_class)
-            for one in classes if holds and not of_class else ():
-                if one != NOTHING:
-                    self.code.add(INSTANCE, narrowed, one)
-            self.code.env[path] = narrowed
-
-    def _classes(self, node: ast.expr) -> list[int]:
-        if isinstance(node, ast.Tuple):
-            return [found for element in node.elts for found in self._classes(element)]
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-            return [*self._classes(node.left), *self._classes(node.right)]
-        return [self.value(node)]
-
-    def _narrowed(self, test: ast.expr, holds: bool, node: ast.expr) -> int:
-        """The value of an expression that is only evaluated when a test holds, or does not."""
-        before = dict(self.code.env or {})
-        self.narrow(test, holds)
-        marks = {path: new for path, new in (self.code.env or {}).items() if before.get(path) != new}
-        value = self.value(node)
-        self._widen(before, marks)
-        return value
-
-    # operators
-
-    def _binary(self, node: ast.BinOp) -> int:
-        return self.operate(node, node.op, self.value(node.left), self.value(node.right), "")
-
-    def operate(self, node: ast.AST, op: ast.operator, left: int, right: int, in_place: str) -> int:
-        """`left op right`."""
-        target = self.code.node()
-        if left == right == NOTHING:
-            return target
-        name = _BINARY[type(op)]
-        names = (f"__{in_place}{name}__|__{name}__" if in_place else f"__{name}__", f"__r{name}__")
-        self.code.add(OPERATOR, target, self.start(node), names, left, right)
-        return target
-
-    def _unary(self, node: ast.UnaryOp) -> int:
-        if isinstance(node.op, ast.Not):
-            self.condition(node.operand)
-            return NOTHING
-        value = self.value(node.operand)
-        target = self.code.node()
-        if value != NOTHING:
-            self.code.add(OPERATOR, target, self.start(node), (_UNARY[type(node.op)],), value, NOTHING)
-        return target
-
-    def _compare(self, node: ast.Compare) -> int:
-        left = self.value(node.left)
-        target = self.code.node()
-        for op, operand in zip(node.ops, node.comparators, strict=True):
-            right = self.value(operand)
-            if type(op) in _COMPARE:
-                if left != NOTHING or right != NOTHING:
-                    names = (*_COMPARE[type(op)], _TEXT) if _is_text(operand) else _COMPARE[type(op)]
-                    self.code.add(OPERATOR, target, self.start(node), names, left, right)
-            elif isinstance(op, (ast.In, ast.NotIn)) and right != NOTHING:
-                names = ("__contains__|__iter__|__getitem__", "")
-                self.code.add(OPERATOR, self.code.node(), self.start(node), names, right, left)
-            left = right
-        return target
-
-    def _bool(self, node: ast.BoolOp, is_test: bool = False) -> int:
-        target = self.code.node()
-        env = self.code.env
-        before = dict(env) if env is not None else {}
-        marks: dict[str, int] = {}
-        for number, part in enumerate(node.values):
-            value = self.value(part)
-            self.code.copy(value, target)
-            if is_test or number < len(node.values) - 1:
-                self._truth(part, value)
-            known = dict(self.code.env or {})
-            self.narrow(part, isinstance(node.op, ast.And))
-            marks.update((path, new) for path, new in (self.code.env or {}).items() if known.get(path) != new)
-        self._widen(before, marks)
-        return target
-
-    def _widen(self, before: dict[str, int], marks: dict[str, int]) -> None:
-        """Take back what was only known within an expression."""
-        env = self.code.env
-        if env is None:
-            return
-        for path, narrowed in marks.items():
-            if env.get(path) == narrowed:
-                if path in before:
-                    env[path] = before[path]
-                else:
-                    del env[path]
-
-    def _conditional(self, node: ast.IfExp) -> int:
-        self.condition(node.test)
-        target = self.code.node()
-        self.code.copy(self._narrowed(node.test, True, node.body), target)
-        self.code.copy(self._narrowed(node.test, False, node.orelse), target)
-        return target
-
-    def _named(self, node: ast.NamedExpr) -> int:
-        value = self.stored(node.value)
-        self.bind(node.target.id, value)
-        return value
-
     def _await(self, node: ast.Await) -> int:
         target = self.code.node()
         self.code.add(AWAIT, target, self.value(node.value), self.start(node))
@@ -677,21 +402,9 @@ class Expressions:
     def _starred(self, node: ast.Starred) -> int:
         return self._elements(node.value)
 
-    def _joined(self, node: ast.JoinedStr) -> int:
-        for part in node.values:
-            if isinstance(part, ast.FormattedValue):
-                value = self.value(part.value)
-                if value != NOTHING:
-                    form = {114: "__repr__", 97: "__repr__", 115: "__str__|__repr__"}.get(
-                        part.conversion, "__format__|__str__|__repr__"
-                    )
-                    self.code.add(OPERATOR, self.code.node(), self.start(part.value), (form,), value, NOTHING)
-                self.value(part.format_spec)
-        return NOTHING
-
-
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+    def store(self, target: ast.expr, value: int) -> None:
+        """Assign to a target; the statements' half of this class knows how."""
+        raise NotImplementedError
 
 
 def index_key(node: ast.expr) -> str | int | float | bool | None:

@@ -25,11 +25,12 @@ RUNNING = 13  # code, frame: a generator or coroutine
 FOREIGN = 14  # key of an FFI function
 CONSTRUCTOR = 15  # object: its method that has an FFI function make it
 MAKER = 16  # class object: `type.__call__`, bound to it
+DISPATCHER = 17  # function object, whether it is a method: functools.singledispatch
 
 _CALLABLES, _CLASSES, _INSTANCES, _CONTAINERS, _CONSTANTS, _OTHERS = range(6)
 _SORTS = (
     _CALLABLES, _CALLABLES, _CLASSES, _INSTANCES, _INSTANCES, _OTHERS, _CONTAINERS, _CONTAINERS, _CALLABLES, _OTHERS,
-    _OTHERS, _CONSTANTS, _OTHERS, _OTHERS, _CALLABLES, _OTHERS, _CALLABLES,
+    _OTHERS, _CONSTANTS, _OTHERS, _OTHERS, _CALLABLES, _OTHERS, _CALLABLES, _CALLABLES,
 )  # fmt: skip
 """By kind, what it counts as."""
 MAX_OBJECTS = (1500, 400, 24, 8, 24, 8)

@@ -8,13 +8,15 @@ from typing import NamedTuple
 from xref.python.flow.accessors import WRITING
 from xref.python.flow.calls import Site
 from xref.python.flow.candidates import Held
-from xref.python.flow.construct import Constructions
+from xref.python.flow.container_models import container_method
+from xref.python.flow.dispatchers import Dispatchers
 from xref.python.flow.graph import (
     BOUND,
     CONSTANT,
     CONSTRUCTOR,
     CONTAINER,
     DECLARED,
+    DISPATCHER,
     FOREIGN,
     FUNCTION,
     KLASS,
@@ -25,7 +27,7 @@ from xref.python.flow.graph import (
     PARTIAL,
     RUNNING,
 )
-from xref.python.flow.models import container_method, outside_call
+from xref.python.flow.models import outside_call
 from xref.python.flow.summary import NOTHING, Code, Parameters
 
 
@@ -46,7 +48,7 @@ KEPT = "<kept by C++>"
 """The field for functions that an object of the FFI was given."""
 
 
-class Invoker(Constructions):
+class Invoker(Dispatchers):
     """Calls. `answered`: sites (by number) at which something was found to run."""
 
     def emit(self, site: Site, code_number: int) -> None:
@@ -66,31 +68,43 @@ class Invoker(Constructions):
             if self.graph.seconds[item][1] != "property":
                 self.call_function(item, site, None)
         elif kind == BOUND:
-            receiver = self.graph.seconds[item]
-            if self.graph.kinds[first] == FUNCTION:
-                self.bound_calls.setdefault((site.code, site.position), set()).add((self.graph.firsts[first], receiver))
-                self.call_function(first, site, receiver)
-            else:
-                self.invoke(first, site)
+            self._invoke_bound(item, site)
         elif kind == KLASS:
             self.construct(item, site)
         elif kind in (OBJECT, DECLARED):
             if self.method(item, "__call__", site):
                 self.called_objects.add((site.code, site.position))
-        elif kind == MAKER:
-            self.make(first, site)
         elif kind == PARTIAL:
             self._invoke_partial(first, site)
-        elif kind == CONSTRUCTOR:
-            self._make_handle(first, site)
         elif kind == FOREIGN:
             self.call_foreign(first, site)
-        elif kind == METHOD_OF_CONTAINER:
-            container_method(self, first, self.graph.seconds[item], site._replace(callee=NOTHING))
         elif kind == OUTSIDE:
             self.answered.add(site.number)
             self.emit_outside(site, first)
             outside_call(self, first, site._replace(callee=NOTHING))  # what it calls gets other arguments
+        else:
+            self._invoke_special(item, site)
+
+    def _invoke_special(self, item: int, site: Site) -> None:
+        kind, first = self.graph.kinds[item], self.graph.firsts[item]
+        if kind == METHOD_OF_CONTAINER:
+            container_method(self, first, self.graph.seconds[item], site._replace(callee=NOTHING))
+        elif kind == CONSTRUCTOR:
+            self._make_handle(first, site)
+        elif kind == MAKER:
+            self.make(first, site)
+        elif kind == DISPATCHER:
+            self.dispatch(item, site, None)
+
+    def _invoke_bound(self, item: int, site: Site) -> None:
+        first, receiver = self.graph.firsts[item], self.graph.seconds[item]
+        if self.graph.kinds[first] == FUNCTION:
+            self.bound_calls.setdefault((site.code, site.position), set()).add((self.graph.firsts[first], receiver))
+            self.call_function(first, site, receiver)
+        elif self.graph.kinds[first] == DISPATCHER:
+            self.dispatch(first, site, receiver)
+        else:
+            self.invoke(first, site)
 
     def _invoke_partial(self, partial: Site, site: Site) -> None:
         merged = site._replace(

@@ -8,9 +8,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from xref.python.flow.calls import Site
+from xref.python.flow.container_models import REFERENT, argument, call_all, dict_from
 from xref.python.flow.graph import (
     CONSTANT,
+    CONTAINER,
     DECLARED,
+    DISPATCHER,
     FUNCTION,
     KLASS,
     METHOD_OF_CONTAINER,
@@ -18,6 +21,7 @@ from xref.python.flow.graph import (
     OUTSIDE_OBJECT,
     PARTIAL,
 )
+from xref.python.flow.special import CLOSING, OPERATOR_FUNCTIONS, REFLECTED, STACKS
 from xref.python.flow.summary import NOTHING
 
 if TYPE_CHECKING:
@@ -33,7 +37,7 @@ def outside_call(solver: Invoker, dotted: str, site: Site) -> None:
     """A call of something outside the tree."""
     last = dotted.rpartition(".")[2]
     if last == "__new__":
-        node = _argument(site, 0)
+        node = argument(site, 0)
         if node != NOTHING:
             solver.graph.when(node, solver.new_object, site)
         return
@@ -49,15 +53,9 @@ _PLAIN_CLASSES = {"_set_class_dtype": "DLDataType", "_set_class_device": "DLDevi
 
 
 def _set_plain_class(solver: Invoker, dotted: str, site: Site) -> None:
-    node = _argument(site, 0)
+    node = argument(site, 0)
     if node != NOTHING:
         solver.graph.when(node, solver.declare, solver.foreign.plain(_PLAIN_CLASSES[dotted.rpartition(".")[2]]))
-
-
-def _argument(site: Site, number: int, name: str = "") -> int:
-    if number < len(site.positional):
-        return site.positional[number]
-    return next((node for word, node in site.keywords if word == name), NOTHING)
 
 
 def _elements_of(solver: Invoker, node: int, site: Site) -> int:
@@ -68,12 +66,6 @@ def _elements_of(solver: Invoker, node: int, site: Site) -> int:
     return result
 
 
-def _call_all(solver: Invoker, function: int, arguments: tuple[int, ...], site: Site, target: int) -> None:
-    if function != NOTHING:
-        inner = site._replace(positional=arguments, keywords=(), starred=(), doubled=(), target=target)
-        solver.graph.when(function, solver.invoke, inner)
-
-
 def _map(solver: Invoker, dotted: str, site: Site) -> None:
     """map, filter: the function runs on the elements. Whichever argument is a function counts."""
     result = solver.made((site.target, "map"), "list")
@@ -82,22 +74,22 @@ def _map(solver: Invoker, dotted: str, site: Site) -> None:
     elements = [_elements_of(solver, node, site) for node in site.positional[1:]]
     star = solver.slot(result, None)
     target = solver.graph.node() if keep else star
-    _call_all(solver, _argument(site, 0), tuple(elements), site, target)
+    call_all(solver, argument(site, 0), tuple(elements), site, target)
     if keep:
         for node in elements:
             solver.graph.flow(node, star)
     for node in site.positional[1:]:
-        _call_all(solver, node, (), site, target)
+        call_all(solver, node, (), site, target)
 
 
 def _reduce(solver: Invoker, _dotted: str, site: Site) -> None:
-    elements = _elements_of(solver, _argument(site, 1), site)
-    first = _argument(site, 2)
+    elements = _elements_of(solver, argument(site, 1), site)
+    first = argument(site, 2)
     accumulated = solver.graph.node()
     solver.graph.flow(elements, accumulated)
     if first != NOTHING:
         solver.graph.flow(first, accumulated)
-    _call_all(solver, _argument(site, 0), (accumulated, elements), site, accumulated)
+    call_all(solver, argument(site, 0), (accumulated, elements), site, accumulated)
     solver.graph.flow(accumulated, site.target)
 
 
@@ -108,7 +100,7 @@ def _sorted(solver: Invoker, dotted: str, site: Site) -> None:
     for node in site.positional:
         if node != NOTHING:
             solver.graph.flow(node if several else _elements_of(solver, node, site), elements)
-    _call_all(solver, _argument(site, 9, "key"), (elements,), site, solver.graph.node())
+    call_all(solver, argument(site, 9, "key"), (elements,), site, solver.graph.node())
     solver.graph.when(elements, solver.operate, ("__lt__|__gt__", site._replace(positional=(elements,),
                                                                               target=solver.graph.node())))  # fmt: skip
     if dotted == "builtins.sorted":
@@ -134,7 +126,7 @@ def _collect(solver: Invoker, dotted: str, site: Site) -> None:
 
 def _collect_from(item: int, payload: tuple[Invoker, int, Site]) -> None:
     solver, result, site = payload
-    if solver.graph.kinds[item] == 6 and solver.graph.seconds[item] == "list":
+    if solver.graph.kinds[item] == CONTAINER and solver.graph.seconds[item] == "list":
         solver.share(item, result)
     else:
         star = solver.slot(result, None)
@@ -148,32 +140,12 @@ def _dict(solver: Invoker, _dotted: str, site: Site) -> None:
         solver.graph.flow(node, solver.slot(result, name))
     for node in (*site.positional[:1], *site.doubled):
         if node != NOTHING:
-            solver.graph.when(node, _dict_from, (solver, result, site))
-
-
-def _dict_from(item: int, payload: tuple[Invoker, int, Site]) -> None:
-    """The items of a dict, or of a sequence of pairs."""
-    solver, result, site = payload
-    if solver.graph.kinds[item] in (OBJECT, DECLARED):
-        solver.graph.flow(solver.mapped(item, site), solver.slot(result, None))
-        return
-    if solver.graph.kinds[item] != 6:
-        return
-    if solver.graph.seconds[item] == "dict":
-        solver.share(item, result)
-    else:
-        solver.graph.when(solver.everything(item), _pair_into, (solver, result))
-
-
-def _pair_into(item: int, payload: tuple[Invoker, int]) -> None:
-    solver, result = payload
-    if solver.graph.kinds[item] == 6:
-        solver.read_slot(item, 1, solver.slot(result, None))
+            solver.graph.when(node, dict_from, (solver, result, site))
 
 
 def _default_dict(solver: Invoker, dotted: str, site: Site) -> None:
     _dict(solver, dotted, site._replace(positional=site.positional[1:]))
-    factory = _argument(site, 0, "default_factory")
+    factory = argument(site, 0, "default_factory")
     if factory != NOTHING:
         solver.factories[solver.made((site.target, "dict"), "dict")] = factory
 
@@ -183,7 +155,7 @@ def _enumerate(solver: Invoker, _dotted: str, site: Site) -> None:
     result = solver.made((site.target, "pairs"), "list")
     solver.graph.put(site.target, result)
     solver.graph.put(solver.slot(result, None), pair)
-    solver.graph.flow(_elements_of(solver, _argument(site, 0, "iterable"), site), solver.slot(pair, 1))
+    solver.graph.flow(_elements_of(solver, argument(site, 0, "iterable"), site), solver.slot(pair, 1))
 
 
 def _zip(solver: Invoker, _dotted: str, site: Site) -> None:
@@ -199,12 +171,35 @@ def _zip(solver: Invoker, _dotted: str, site: Site) -> None:
         solver.graph.flow(_elements_of(solver, inner, site), solver.slot(pair, None))
 
 
+def _reversed(solver: Invoker, _dotted: str, site: Site) -> None:
+    """reversed(x): its `__reversed__`, else what `__len__` and `__getitem__` give."""
+    result = solver.made((site.target, "collect"), "list")
+    solver.graph.put(site.target, result)
+    for node in site.positional[:1]:
+        if node != NOTHING:
+            solver.graph.when(node, _reverse, (solver, result, site))
+
+
+def _reverse(item: int, payload: tuple[Invoker, int, Site]) -> None:
+    solver, result, site = payload
+    graph = solver.graph
+    if graph.kinds[item] not in (OBJECT, DECLARED):
+        _collect_from(item, payload)
+        return
+    made, asked = graph.node(), site.bare(graph.node())
+    if solver.method(item, "__reversed__", site.bare(made)):
+        graph.when(made, solver.step, (site.bare(solver.slot(result, None)), False))
+        return
+    solver.method(item, "__len__", asked)
+    solver.method(item, "__getitem__", site.bare(solver.slot(result, None)))
+
+
 def _next(solver: Invoker, dotted: str, site: Site) -> None:
-    node = _argument(site, 0)
+    node = argument(site, 0)
     if dotted == "builtins.next":
         if node != NOTHING:
             solver.graph.when(node, solver.step, (site._replace(positional=()), False))
-        default = _argument(site, 1)
+        default = argument(site, 1)
         if default != NOTHING:
             solver.graph.flow(default, site.target)
     elif node != NOTHING:
@@ -232,7 +227,7 @@ def _asks(names: str, *, gives: bool = False) -> Model:
     """
 
     def ask(solver: Invoker, _dotted: str, site: Site) -> None:
-        node = _argument(site, 0)
+        node = argument(site, 0)
         if node != NOTHING:
             inner = site._replace(positional=site.positional[1:], keywords=())
             if not gives:
@@ -240,6 +235,54 @@ def _asks(names: str, *, gives: bool = False) -> Model:
             solver.graph.when(node, solver.operate, (names, inner))
 
     return ask
+
+
+def _asks_each(names: str) -> Model:
+    """A builtin that asks each of its arguments, such as range."""
+
+    def ask(solver: Invoker, _dotted: str, site: Site) -> None:
+        for node in site.positional:
+            if node != NOTHING:
+                solver.graph.when(node, solver.operate, (names, site.bare(solver.graph.node())))
+
+    return ask
+
+
+def _operator(name: str) -> Model:
+    """A function of the module `operator`: `operator.add(a, b)` is `a + b`."""
+
+    def run(solver: Invoker, _dotted: str, site: Site) -> None:
+        left, right = argument(site, 0), argument(site, 1)
+        plain = site._replace(keywords=(), starred=(), doubled=(), callee=NOTHING)
+        solver.ask_operands((name, REFLECTED.get(name, "")), left, right, plain)
+
+    return run
+
+
+def _copy(solver: Invoker, dotted: str, site: Site) -> None:
+    """copy.copy, copy.deepcopy: another of the same, or what the object's own method gives."""
+    _same(solver, dotted, site)
+    _asks("__copy__" if dotted == "copy.copy" else "__deepcopy__", gives=True)(solver, dotted, site)
+
+
+def _class_check(name: str) -> Model:
+    """isinstance, issubclass: a metaclass of the tree may have a say."""
+
+    def ask(solver: Invoker, _dotted: str, site: Site) -> None:
+        node = argument(site, 1)
+        if node != NOTHING and name in solver.program.special_names:
+            inner = site._replace(positional=site.positional[:1], keywords=(), target=solver.graph.node())
+            solver.graph.when(node, _check, (solver, name, inner))
+
+    return ask
+
+
+def _check(item: int, payload: tuple[Invoker, str, Site]) -> None:
+    solver, name, site = payload
+    if solver.graph.kinds[item] == CONTAINER:
+        solver.graph.when(solver.everything(item), _check, payload)
+    elif solver.graph.kinds[item] == KLASS:
+        solver.method(item, name, site)
 
 
 def _print(solver: Invoker, _dotted: str, site: Site) -> None:
@@ -261,14 +304,14 @@ def _same(solver: Invoker, _dotted: str, site: Site) -> None:
 
 
 def _second(solver: Invoker, _dotted: str, site: Site) -> None:
-    node = _argument(site, 1)
+    node = argument(site, 1)
     if node != NOTHING:
         solver.graph.flow(node, site.target)
 
 
 def _make(solver: Invoker, _dotted: str, site: Site) -> None:
     """`type.__call__(C, ...)`."""
-    node = _argument(site, 0)
+    node = argument(site, 0)
     if node != NOTHING:
         solver.graph.when(node, _made, (solver, site._replace(positional=site.positional[1:])))
 
@@ -279,11 +322,48 @@ def _made(item: int, payload: tuple[Invoker, Site]) -> None:
         solver.make(item, site)
 
 
+def _stack_entered(solver: Invoker, _dotted: str, site: Site) -> None:
+    """`stack.enter_context(manager)`, and `stack.push(manager)`, which only leaves it."""
+    node = argument(site, 0)
+    if node != NOTHING:
+        if _dotted.endswith("enter_context"):
+            solver.graph.when(node, solver.enter_only, site.bare(site.target))
+        solver.stacked.append((site.code, node, True, site))
+
+
+def _stack_callback(solver: Invoker, _dotted: str, site: Site) -> None:
+    """`stack.callback(function, ...)`."""
+    node = argument(site, 0)
+    if node != NOTHING:
+        solver.stacked.append((site.code, node, False, site._replace(positional=site.positional[1:], callee=NOTHING)))
+
+
+def _closing(solver: Invoker, _dotted: str, site: Site) -> None:
+    node = argument(site, 0, "thing")
+    if node != NOTHING:
+        holder = solver.made((site.target, CLOSING), CLOSING)
+        solver.graph.flow(node, solver.slot(holder, None))
+        solver.graph.put(site.target, holder)
+
+
+def _dispatcher(solver: Invoker, dotted: str, site: Site) -> None:
+    """functools.singledispatch and singledispatchmethod."""
+    node = argument(site, 0, "func")
+    if node != NOTHING:
+        solver.graph.when(node, _make_dispatcher, (solver, dotted.endswith("method"), site.target))
+
+
+def _make_dispatcher(item: int, payload: tuple[Invoker, bool, int]) -> None:
+    solver, is_method, target = payload
+    if solver.graph.kinds[item] == FUNCTION:
+        solver.graph.put(target, solver.graph.object(DISPATCHER, item, is_method))
+
+
 def _form(form: str) -> Model:
     """staticmethod(f), classmethod(f)."""
 
     def give(solver: Invoker, _dotted: str, site: Site) -> None:
-        node = _argument(site, 0)
+        node = argument(site, 0)
         if node != NOTHING:
             solver.graph.when(node, _with_form, (solver, form, site.target))
 
@@ -293,7 +373,7 @@ def _form(form: str) -> Model:
 def _property(solver: Invoker, _dotted: str, site: Site) -> None:
     """property(fget, fset, fdel)."""
     for number, (name, form) in enumerate((("fget", "property"), ("fset", "setter"), ("fdel", "deleter"))):
-        node = _argument(site, number, name)
+        node = argument(site, number, name)
         if node != NOTHING:
             solver.graph.when(node, _with_form, (solver, form, site.target))
 
@@ -321,7 +401,7 @@ def _type_of(item: int, payload: tuple[Invoker, int]) -> None:
 
 def _import_module(solver: Invoker, _dotted: str, site: Site) -> None:
     """importlib.import_module, of a name that is known, or begins with known text."""
-    node = _argument(site, 0, "name")
+    node = argument(site, 0, "name")
     if node != NOTHING:
         solver.graph.when(node, _import_named, (solver, site))
 
@@ -360,22 +440,16 @@ def _vars(solver: Invoker, _dotted: str, site: Site) -> None:
 
 def _weak_reference(solver: Invoker, _dotted: str, site: Site) -> None:
     """weakref.ref(x): a function that gives back x."""
-    node = _argument(site, 0)
+    node = argument(site, 0)
     if node != NOTHING:
         holder = solver.made((site.target, "weakref"), "list")
         solver.graph.flow(node, solver.slot(holder, 0))
-        solver.graph.put(site.target, solver.graph.object(METHOD_OF_CONTAINER, holder, _REFERENT))
+        solver.graph.put(site.target, solver.graph.object(METHOD_OF_CONTAINER, holder, REFERENT))
 
 
-def _referent(solver: Invoker, item: int, site: Site) -> None:
-    solver.graph.flow(solver.slot(item, 0), site.target)
-
-
-_REFERENT = "<referent>"
-
-
-def _dir(solver: Invoker, _dotted: str, site: Site) -> None:
+def _dir(solver: Invoker, dotted: str, site: Site) -> None:
     """Names of attributes, any of which may follow in a getattr."""
+    _asks("__dir__")(solver, dotted, site)
     result = solver.made((site.target, "dir"), "list")
     solver.graph.put(site.target, result)
     solver.graph.put(solver.slot(result, None), solver.graph.object(CONSTANT, ("",), "tuple"))
@@ -391,9 +465,9 @@ def _callback(*numbers: int, names: tuple[str, ...] = ()) -> Model:
 
     def run(solver: Invoker, _dotted: str, site: Site) -> None:
         for number in numbers:
-            _call_all(solver, _argument(site, number), (), site, site.target)
+            call_all(solver, argument(site, number), (), site, site.target)
         for name in names:
-            _call_all(solver, _argument(site, 99, name), (), site, solver.graph.node())
+            call_all(solver, argument(site, 99, name), (), site, solver.graph.node())
 
     return run
 
@@ -401,7 +475,7 @@ def _callback(*numbers: int, names: tuple[str, ...] = ()) -> Model:
 OUTSIDE_CALLS: dict[str, Model] = {
     "builtins.map": _map, "builtins.filter": _map, "functools.reduce": _reduce, "builtins.sorted": _sorted,
     "builtins.min": _sorted, "builtins.max": _sorted,
-    **dict.fromkeys(("builtins.list", "builtins.tuple", "builtins.set", "builtins.frozenset", "builtins.reversed",
+    **dict.fromkeys(("builtins.list", "builtins.tuple", "builtins.set", "builtins.frozenset",
                      "collections.deque", "itertools.chain"), _collect),
     **dict.fromkeys(("builtins.dict", "collections.OrderedDict"), _dict), "collections.defaultdict": _default_dict,
     "builtins.enumerate": _enumerate, "builtins.zip": _zip, "builtins.next": _next, "builtins.iter": _next,
@@ -412,122 +486,31 @@ OUTSIDE_CALLS: dict[str, Model] = {
     "builtins.abs": _asks("__abs__", gives=True),
     "builtins.round": _asks("__round__", gives=True), "builtins.format": _asks("__format__|__str__|__repr__"),
     "builtins.divmod": _asks("__divmod__", gives=True), "builtins.dir": _dir, "builtins.print": _print,
+    "builtins.reversed": _reversed, "builtins.bytes": _asks("__bytes__"), "builtins.complex": _asks("__complex__"),
+    **dict.fromkeys(("builtins.range", "builtins.hex", "builtins.oct", "builtins.bin", "builtins.chr"),
+                    _asks_each("__index__")),
+    "builtins.pow": _operator("__pow__"),
+    **{f"operator.{name}": _operator(f"__{name.strip('_')}__") for name in OPERATOR_FUNCTIONS},
+    "operator.truth": _asks("__bool__|__len__"), "operator.not_": _asks("__bool__|__len__"),
+    "operator.index": _asks("__index__"), "math.floor": _asks("__floor__|__float__"),
+    "math.ceil": _asks("__ceil__|__float__"), "math.trunc": _asks("__trunc__"), "os.fspath": _asks("__fspath__"),
+    "sys.getsizeof": _asks("__sizeof__"), "copy.copy": _copy, "copy.deepcopy": _copy,
+    "builtins.isinstance": _class_check("__instancecheck__"), "builtins.issubclass": _class_check("__subclasscheck__"),
     "functools.partial": _partial, "builtins.globals": _globals,
     "builtins.vars": _vars, "weakref.ref": _weak_reference, "weakref.proxy": _same, "sys.modules.get": _import_module,
     **dict.fromkeys(("weakref.WeakKeyDictionary", "weakref.WeakValueDictionary"), _dict),
+    **{f"{stack}.{name}": _stack_entered for stack in STACKS for name in ("enter_context", "push")},
+    **{f"{stack}.callback": _stack_callback for stack in STACKS}, "contextlib.closing": _closing,
     "builtins.property": _property, "builtins.type.__call__": _make,
     "builtins.staticmethod": _form("static"),
     "builtins.classmethod": _form("class"),
-    **dict.fromkeys(("copy.copy", "copy.deepcopy", "typing.no_type_check", "functools.lru_cache()",
+    **dict.fromkeys(("typing.no_type_check", "functools.lru_cache()",
                      "functools.lru_cache", "functools.cache", "contextlib.contextmanager", "functools.total_ordering",
                      "functools.wraps()", "dataclasses.dataclass", "dataclasses.dataclass()",
-                     "typing.runtime_checkable", "functools.singledispatch"), _same),
+                     "typing.runtime_checkable"), _same),
+    **dict.fromkeys(("functools.singledispatch", "functools.singledispatchmethod"), _dispatcher),
     **dict.fromkeys(("functools.wraps",), _marker),
     "importlib.import_module": _import_module, "builtins.__import__": _import_module,
     "typing.cast": _second, "builtins.type": _type, "re.sub": _callback(1), "atexit.register": _callback(0),
     "threading.Thread": _callback(names=("target",)), "threading.Timer": _callback(1),
-}  # fmt: skip
-
-
-# methods of containers
-
-
-def container_method(solver: Invoker, item: int, name: str, site: Site) -> None:
-    """A method of a list, dict, tuple or set is called."""
-    CONTAINER_METHODS[name](solver, item, site)
-
-
-def _store(number: int) -> Callable[[Invoker, int, Site], None]:
-    def store(solver: Invoker, item: int, site: Site) -> None:
-        node = _argument(site, number)
-        if node != NOTHING:
-            solver.graph.flow(node, solver.slot(item, None))
-
-    return store
-
-
-def _extend(solver: Invoker, item: int, site: Site) -> None:
-    for name, node in site.keywords:
-        solver.graph.flow(node, solver.slot(item, name))
-    for node in (*site.positional, *site.doubled):
-        if node != NOTHING:
-            solver.graph.when(node, _extend_from, (solver, item, site))
-
-
-def _extend_from(item: int, payload: tuple[Invoker, int, Site]) -> None:
-    solver, target, site = payload
-    if solver.graph.seconds[target] == "dict":
-        _dict_from(item, (solver, target, site))
-    else:
-        star = solver.slot(target, None)
-        solver.iterate(item, (site._replace(target=star, positional=(), keywords=()), False))
-
-
-def _take(solver: Invoker, item: int, site: Site) -> None:
-    """get, pop, setdefault: what is held under the key, and the default."""
-    is_dict = solver.graph.seconds[item] == "dict"
-    key = _argument(site, 0)
-    if is_dict and key != NOTHING:
-        solver.get_item(item, (None, key, site))
-    else:
-        solver.graph.flow(solver.everything(item), site.target)
-    default = _argument(site, 1)
-    if is_dict and default != NOTHING:
-        solver.graph.flow(default, site.target)
-
-
-def _set_default(solver: Invoker, item: int, site: Site) -> None:
-    _take(solver, item, site)
-    default = _argument(site, 1)
-    if default != NOTHING:
-        solver.graph.flow(default, solver.slot(item, None))
-        key = _argument(site, 0)
-        if key != NOTHING:
-            solver.set_item(item, (None, key, default, site))
-
-
-def _values(solver: Invoker, item: int, site: Site) -> None:
-    result = solver.made((item, "values"), "list")
-    solver.graph.flow(solver.everything(item), solver.slot(result, None))
-    solver.graph.put(site.target, result)
-
-
-def _keys(solver: Invoker, item: int, site: Site) -> None:
-    result = solver.made((item, "keys"), "list")
-    solver.graph.flow(solver.keys(item), solver.slot(result, None))
-    solver.graph.put(site.target, result)
-
-
-def _items(solver: Invoker, item: int, site: Site) -> None:
-    solver.itemized[item] = None
-    pair = solver.made((item, "item"), "list")
-    result = solver.made((item, "items"), "list")
-    solver.graph.flow(solver.keys(item), solver.slot(pair, 0))
-    solver.graph.flow(solver.everything(item), solver.slot(pair, 1))
-    solver.graph.put(solver.slot(result, None), pair)
-    solver.graph.put(site.target, result)
-
-
-def _itself(solver: Invoker, item: int, site: Site) -> None:
-    solver.graph.put(site.target, item)
-
-
-def _sort(solver: Invoker, item: int, site: Site) -> None:
-    _call_all(solver, _argument(site, 9, "key"), (solver.everything(item),), site, solver.graph.node())
-
-
-def _seek(solver: Invoker, item: int, site: Site) -> None:
-    solver.seek(item, site)
-
-
-def _add(solver: Invoker, item: int, site: Site) -> None:
-    _store(0)(solver, item, site)
-    solver.seek(item, site)
-
-
-CONTAINER_METHODS: dict[str, Callable[[Invoker, int, Site], None]] = {
-    "append": _store(0), "appendleft": _store(0), "insert": _store(1), "extend": _extend, "update": _extend,
-    "get": _take, "pop": _take, "popleft": _take, "setdefault": _set_default, "values": _values, "keys": _keys,
-    "items": _items, "copy": _itself, "union": _itself, "sort": _sort, "add": _add,
-    _REFERENT: _referent, **dict.fromkeys(("discard", "index", "remove", "count"), _seek),
 }  # fmt: skip

@@ -19,11 +19,8 @@ from xref.python.flow.graph import (
     OUTSIDE_OBJECT,
     RUNNING,
 )
+from xref.python.flow.special import ASKED_OF_PLAIN, CLOSING, MIRRORED, OPERATORS, STACKS
 from xref.python.flow.summary import NOTHING
-
-_NAMES = """add sub mul truediv floordiv mod pow lshift rshift or xor and matmul neg pos invert getitem"""
-OPERATORS = frozenset(f"__{form}{name}__" for name in _NAMES.split() for form in ("", "r"))
-"""Special methods of expressions, which mostly make expressions."""
 
 
 class Protocols(Attributes):
@@ -102,19 +99,28 @@ class Protocols(Attributes):
         names, site = payload
         kind = self.graph.kinds[item]
         if kind in (OBJECT, DECLARED, KLASS):
+            how = names.partition("|")[0]  # whichever of them a class has answers the same question
             for name in names.split("|"):
-                how = "__bool__" if names.startswith("__bool__") else ""
                 if name == "__eq__" and names.startswith("__ne__"):
                     site = site._replace(target=self.graph.node())  # `object.__ne__` turns the answer into a bool
                 if self.method(item, name, site, how):
                     self.operated.add(site.number)
                     return
-        elif kind in (CONTAINER, CONSTANT) and names.startswith("__bool__"):
-            self.candidates.plain(site, "__bool__")
+        elif kind in (CONTAINER, CONSTANT) and names.startswith(ASKED_OF_PLAIN):
+            self.candidates.plain(site, names.partition("|")[0])
         elif kind == CONTAINER and names.startswith(("__add__", "__iadd__", "__or__", "__ior__", "__mul__")):
             self.graph.put(site.target, item)
         elif kind == CONTAINER and names.startswith("__contains__"):
             self.seek(item, site)
+
+    def ask_operands(self, names: tuple[str, ...], left: int, right: int, site: Site) -> None:
+        """`left op right`: methods of the left operand, and of the right one where these do not answer."""
+        site = site._replace(positional=(right,) if right != NOTHING else ())
+        if left != NOTHING:
+            self.graph.when(left, self.operate, (names[0], site))
+        if len(names) > 1 and names[1] and right != NOTHING:
+            guess = left != NOTHING or names[1] in MIRRORED
+            self.reflected.append((right, names[1], site._replace(positional=(left,), is_guess=guess)))
 
     def seek(self, item: int, site: Site) -> None:
         """`wanted in item`, `item.index(wanted)`: a list compares its elements, a set or dict its keys."""
@@ -161,10 +167,13 @@ class Protocols(Attributes):
             else:
                 self.graph.when(node, self._get_by_constant, (item, site))
                 self._keys_pending.append((item, node, site))
+                if "__index__" in self.program.special_names and self.graph.seconds[item] == "list":
+                    self.graph.when(node, self.operate, ("__index__", site.bare(self.graph.node())))
                 if self.hashes(item):
                     self.graph.when(node, self.as_key, site)
         elif kind in INSTANCES:
-            self.method(item, "__getitem__", site)
+            if not self.method(item, "__getitem__", site) and "__missing__" in self.program.special_names:
+                self.method(item, "__missing__", site._replace(is_guess=True))
         elif kind == OUTSIDE and self.graph.firsts[item] == "sys.modules":
             asked = site._replace(positional=(self.name_node(key),)) if isinstance(key, str) else site
             self.invoke(self.graph.object(OUTSIDE, "sys.modules.get"), asked.silent())
@@ -176,6 +185,12 @@ class Protocols(Attributes):
                 self.graph.put(site.target, item)  # a generic class with its parameters
             if self.classes.is_enum(klass):
                 self.graph.put(site.target, self.graph.object(OBJECT, klass.number))
+
+    def bounded(self, item: int, payload: tuple[tuple[int, ...], Site]) -> None:
+        """A list is sliced: the bounds are asked for their numbers."""
+        if self._is_list(item):
+            for node in payload[0]:
+                self.graph.when(node, self.operate, ("__index__", payload[1]))
 
     def _get_by_constant(self, constant: int, payload: tuple[int, Site]) -> None:
         if self.graph.kinds[constant] != CONSTANT:
@@ -316,6 +331,40 @@ class Protocols(Attributes):
             self.method(item, f"{prefix}exit__", site._replace(target=self.graph.node()))
         elif kind == OUTSIDE_OBJECT:
             self.graph.put(site.target, item)
+            if self.graph.firsts[item] in STACKS:
+                self.stacks.setdefault(site.code, {})[site.number] = site
+        elif kind == CONTAINER and self.graph.seconds[item] == CLOSING:
+            held = self.everything(item)
+            self.graph.flow(held, site.target)
+            closes = self.graph.node()
+            self.graph.when(held, self.load, ("close", site._replace(target=closes, position=0)))
+            self.graph.when(closes, self.invoke, site.bare(self.graph.node()))
+
+    def enter_only(self, item: int, site: Site) -> None:
+        """`__enter__` of a context manager that something else will leave."""
+        if self.graph.kinds[item] == RUNNING:
+            self._yielded(item, site)
+        elif self.graph.kinds[item] in INSTANCES and not self.method(item, "__enter__", site):
+            self.graph.put(site.target, item)
+
+    def deferred_exits(self) -> None:
+        """What a stack of context managers was given runs where the `with` statement of the stack ends, in the same
+        code: which stack is which, is not followed.
+        """
+        pending, self.stacked = self.stacked, []
+        for code, node, is_manager, given in pending:
+            for site in self.stacks.get(code, {}).values():
+                self.applied += 1
+                if is_manager:
+                    self.graph.when(node, self._leave, site)
+                else:
+                    self.graph.when(node, self.invoke, given._replace(position=site.position, target=self.graph.node()))
+            if code not in self.stacks:
+                self.stacked.append((code, node, is_manager, given))
+
+    def _leave(self, item: int, site: Site) -> None:
+        if self.graph.kinds[item] in INSTANCES:
+            self.method(item, "__exit__", site.bare(self.graph.node()))
 
     def awaited(self, item: int, site: Site) -> None:
         """`await item`, and the value of `yield from item`."""

@@ -29,12 +29,10 @@ from xref.python.flow.graph import (
 )
 from xref.python.flow.invoke import Invoker
 from xref.python.flow.program import Program
-from xref.python.flow.summary import LEVEL_BITS, NODE_MASK, NOTHING, Summary
+from xref.python.flow.summary import LEVEL_BITS, NODE_MASK, NOTHING, Summary, at_frames
 
 MAX_CLONES = 600
 """Call sites for which one function is analysed separately; further ones share one analysis."""
-_MIRRORED = frozenset({"__eq__", "__ne__|__eq__", "__lt__", "__gt__", "__le__", "__ge__"})
-"""Comparisons are their own reflections."""
 _CONSTRAINT_BITS = 20
 CONSTRAINT_MASK = (1 << _CONSTRAINT_BITS) - 1
 """What of a site's number is the place of its constraint in its code, counted from 1."""
@@ -78,7 +76,6 @@ class Solver(Filters, Invoker):
         self.call_sites: list[Site] = []
         self.sure = Sure()
         self.verdicts: list[Verdict] = []
-        self._reflected: list[tuple[int, str, Site]] = []
         self._keyed: list[tuple[int, int, int, Site]] = []
         self._apply = (
             self._func, self._class, self._const, self._import, self._global, self._attr, self._setattr, self._sub,
@@ -100,6 +97,7 @@ class Solver(Filters, Invoker):
         self._complete()
         self.verdicts = [*verdicts, *self.candidates.guesses(self)]
         self._report_full()
+        self.report_undispatched()
 
     def _complete(self) -> None:
         """Run until no rule adds anything. Calls that wait are judged when nothing else is left to be known."""
@@ -171,7 +169,7 @@ class Solver(Filters, Invoker):
                 if node != NOTHING:
                     self.graph.put(base + node, self.graph.object(CONTAINER, (base + node, kind), kind))
             if code.returns != NOTHING:
-                self._results.append((code_number, base + code.result, _at(code.returns, (base, *frames[1:]), 1)))
+                self._results.append((code_number, base + code.result, at_frames(code.returns, (base, *frames[1:]), 1)))
         number = code_number << _CONSTRAINT_BITS
         for row in code.constraints:
             number += 1
@@ -187,7 +185,7 @@ class Solver(Filters, Invoker):
         self.graph.put(frames[0] + row[1], item)
         code = self.program.places[inner].code
         for node, default in row[3]:
-            self.defaults.setdefault(inner, {})[node] = _at(default, frames)
+            self.defaults.setdefault(inner, {})[node] = at_frames(default, frames)
         if code.cloned:
             self._generic.append((inner, frames))
         else:
@@ -211,7 +209,7 @@ class Solver(Filters, Invoker):
         if key in self._frames:
             return
         base = self._frames[key] = self.graph.nodes(code.nodes)
-        bases = tuple(_at(node, frames) for node in row[3])
+        bases = tuple(at_frames(node, frames) for node in row[3])
         klass = self.classes.make(inner, code, base, bases, (code_number, row[5]))
         item = self.graph.object(KLASS, klass.number)
         self.first_classes.setdefault(inner, klass.number)
@@ -222,7 +220,7 @@ class Solver(Filters, Invoker):
         self.graph.put(frames[0] + row[1], item)
         self._instantiate(inner, (base, *frames))
         site = Site(number, code_number, row[5], self.graph.node())
-        site = site._replace(keywords=tuple((name, _at(node, frames)) for name, node in row[4]))
+        site = site._replace(keywords=tuple((name, at_frames(node, frames)) for name, node in row[4]))
         self.define_class(klass, site)
 
     def _const(self, row: Any, frames: tuple[int, ...], _code: int, _number: int) -> None:
@@ -259,47 +257,49 @@ class Solver(Filters, Invoker):
     def _attr(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
         if row[2] != NOTHING:
             site = Site(number, code_number, row[4], frames[0] + row[1])
-            self.graph.when(_at(row[2], frames), self.load, (row[3], site))
+            self.graph.when(at_frames(row[2], frames), self.load, (row[3], site))
 
     def _setattr(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
         if row[1] != NOTHING:
-            source = _at(row[3], frames) if row[3] != NOTHING else NOTHING
+            source = at_frames(row[3], frames) if row[3] != NOTHING else NOTHING
             site = Site(number, code_number, row[4], NOTHING, (source,))
-            self.graph.when(_at(row[1], frames), self.save, (row[2], source, site))
+            self.graph.when(at_frames(row[1], frames), self.save, (row[2], source, site))
             if row[5] != NOTHING:
-                self.graph.when(_at(row[1], frames), self.save_named, (_at(row[5], frames), source, site))
+                self.graph.when(at_frames(row[1], frames), self.save_named, (at_frames(row[5], frames), source, site))
 
     def _delattr(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
         site = Site(number, code_number, row[3], self.graph.node())
-        self.graph.when(_at(row[1], frames), self.remove, (row[2], site))
+        self.graph.when(at_frames(row[1], frames), self.remove, (row[2], site))
 
     def _known(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
         if row[2] in self.program.property_names:
-            self.graph.when(_at(row[1], frames), self.read_known, (row[2], Site(number, code_number, row[3], NOTHING)))
+            self.graph.when(
+                at_frames(row[1], frames), self.read_known, (row[2], Site(number, code_number, row[3], NOTHING))
+            )
 
     def _sub(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
         if row[2] == NOTHING:
             return
-        key = _at(row[4], frames) if row[4] != NOTHING else NOTHING
+        key = at_frames(row[4], frames) if row[4] != NOTHING else NOTHING
         site = Site(number, code_number, row[5], frames[0] + row[1], (key,))
-        self.graph.when(_at(row[2], frames), self.get_item, (row[3], key, site))
+        self.graph.when(at_frames(row[2], frames), self.get_item, (row[3], key, site))
 
     def _setsub(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
         if row[1] == NOTHING:
             return
-        key = _at(row[3], frames) if row[3] != NOTHING else NOTHING
-        value = _at(row[4], frames) if row[4] != NOTHING else NOTHING
+        key = at_frames(row[3], frames) if row[3] != NOTHING else NOTHING
+        value = at_frames(row[4], frames) if row[4] != NOTHING else NOTHING
         site = Site(number, code_number, row[5], NOTHING, (key, value))
-        self.graph.when(_at(row[1], frames), self.set_item, (row[2], key, value, site))
+        self.graph.when(at_frames(row[1], frames), self.set_item, (row[2], key, value, site))
 
     def _call(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
-        callee = _at(row[2], frames) if row[2] != NOTHING else NOTHING
+        callee = at_frames(row[2], frames) if row[2] != NOTHING else NOTHING
         site = Site(
             number, code_number, row[7], frames[0] + row[1],
-            tuple([_at(node, frames) if node != NOTHING else NOTHING for node in row[3]]),
-            tuple([(name, _at(node, frames)) for name, node in row[4] if node != NOTHING]) if row[4] else (),
-            tuple([_at(node, frames) for node in row[5] if node != NOTHING]) if row[5] else (),
-            tuple([_at(node, frames) for node in row[6] if node != NOTHING]) if row[6] else (),
+            tuple([at_frames(node, frames) if node != NOTHING else NOTHING for node in row[3]]),
+            tuple([(name, at_frames(node, frames)) for name, node in row[4] if node != NOTHING]) if row[4] else (),
+            tuple([at_frames(node, frames) for node in row[5] if node != NOTHING]) if row[5] else (),
+            tuple([at_frames(node, frames) for node in row[6] if node != NOTHING]) if row[6] else (),
             callee, bool(row[8]),
         )  # fmt: skip
         if row[8] == ops.CLASS_DECORATION:
@@ -329,42 +329,33 @@ class Solver(Filters, Invoker):
     def _iter(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
         if row[2] != NOTHING:
             site = Site(number, code_number, row[3], frames[0] + row[1])
-            self.graph.when(_at(row[2], frames), self.iterate, (site, row[4]))
+            self.graph.when(at_frames(row[2], frames), self.iterate, (site, row[4]))
 
     def _with(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
         if row[2] != NOTHING:
             site = Site(number, code_number, row[3], frames[0] + row[1])
-            self.graph.when(_at(row[2], frames), self.enter, (site, row[4]))
+            self.graph.when(at_frames(row[2], frames), self.enter, (site, row[4]))
 
     def _operator(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
-        left, right = (_at(node, frames) if node != NOTHING else NOTHING for node in row[4:6])
-        site = Site(number, code_number, row[2], frames[0] + row[1], (right,) if right != NOTHING else ())
+        left, right = (at_frames(node, frames) if node != NOTHING else NOTHING for node in row[4:6])
+        site = Site(number, code_number, row[2], frames[0] + row[1])
         if len(row[3]) > 3:
             site = site._replace(follows=row[3][3])
         elif len(row[3]) > 2:
             self.candidates.text(site, row[3][0].partition("|")[0])
-        if left != NOTHING:
-            self.graph.when(left, self.operate, (row[3][0], site))
-        if len(row[3]) > 1 and row[3][1] and right != NOTHING:
-            self._reflected.append(
-                (
-                    right,
-                    row[3][1],
-                    site._replace(positional=(left,), is_guess=left != NOTHING or row[3][1] in _MIRRORED),
-                )
-            )
+        self.ask_operands(row[3], left, right, site)
 
     def _super(self, row: Any, frames: tuple[int, ...], _code: int, _number: int) -> None:
         owner = self.classes.by_frame.get(frames[row[2]])
         if owner is not None:
-            self.graph.when(_at(row[3], frames), self._make_super, (owner, frames[0] + row[1]))
+            self.graph.when(at_frames(row[3], frames), self._make_super, (owner, frames[0] + row[1]))
 
     def _make_super(self, item: int, payload: tuple[int, int]) -> None:
         if self.graph.kinds[item] in (OBJECT, DECLARED, KLASS):
             self.graph.put(payload[1], self.graph.object(SUPER_OF, payload[0], item))
 
     def _raise(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
-        self.graph.when(_at(row[1], frames), self.raised, Site(number, code_number, row[2], self.graph.node()))
+        self.graph.when(at_frames(row[1], frames), self.raised, Site(number, code_number, row[2], self.graph.node()))
 
     def _new(self, row: Any, frames: tuple[int, ...], _code: int, _number: int) -> None:
         target = frames[0] + row[1]
@@ -372,28 +363,33 @@ class Solver(Filters, Invoker):
         self.graph.put(target, item)
         for key, node in row[3]:
             if node != NOTHING:
-                self.graph.flow(_at(node, frames), self.slot(item, key))
+                self.graph.flow(at_frames(node, frames), self.slot(item, key))
 
     def _instance(self, row: Any, frames: tuple[int, ...], _code: int, _number: int) -> None:
-        self.graph.when(_at(row[2], frames), self.declare, frames[0] + row[1])
+        self.graph.when(at_frames(row[2], frames), self.declare, frames[0] + row[1])
 
     def _await(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
         if row[2] != NOTHING:
             site = Site(number, code_number, row[3], frames[0] + row[1])
-            self.graph.when(_at(row[2], frames), self.awaited, site)
+            self.graph.when(at_frames(row[2], frames), self.awaited, site)
 
-    def _slice(self, row: Any, frames: tuple[int, ...], _code: int, _number: int) -> None:
+    def _slice(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
         if row[2] != NOTHING:
-            self.graph.when(_at(row[2], frames), self.sliced, (frames[0] + row[1], row[3], row[4]))
+            if row[5] and "__index__" in self.program.special_names:
+                site = Site(number, code_number, row[6], self.graph.node())
+                self.graph.when(
+                    at_frames(row[2], frames), self.bounded, (tuple(at_frames(one, frames) for one in row[5]), site)
+                )
+            self.graph.when(at_frames(row[2], frames), self.sliced, (frames[0] + row[1], row[3], row[4]))
 
     def _unpack(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
         site = Site(number, code_number, row[4], frames[0] + row[1])
-        self.graph.when(_at(row[2], frames), self.unpacked, (row[3], site))
+        self.graph.when(at_frames(row[2], frames), self.unpacked, (row[3], site))
 
     def _named(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
         if row[2] != NOTHING and row[3] != NOTHING:
             site = Site(number, code_number, row[4], frames[0] + row[1])
-            self.graph.when(_at(row[2], frames), self.load_named, (_at(row[3], frames), site))
+            self.graph.when(at_frames(row[2], frames), self.load_named, (at_frames(row[3], frames), site))
 
     def _hint(self, row: Any, _frames: tuple[int, ...], code_number: int, _number: int) -> None:
         file = self.program.places[code_number].file
@@ -403,15 +399,15 @@ class Solver(Filters, Invoker):
             self.doubtful.append((file, row[1], row[3]))
 
     def _filter(self, row: Any, frames: tuple[int, ...], _code: int, _number: int) -> None:
-        classes = tuple(_at(node, frames) if node != NOTHING else NOTHING for node in row[3])
-        self.graph.when(_at(row[2], frames), self.sift, (frames[0] + row[1], classes, row[4], row[5]))
+        classes = tuple(at_frames(node, frames) if node != NOTHING else NOTHING for node in row[3])
+        self.graph.when(at_frames(row[2], frames), self.sift, (frames[0] + row[1], classes, row[4], row[5]))
 
     def _expect(self, row: Any, frames: tuple[int, ...], _code: int, _number: int) -> None:
-        self.graph.when(_at(row[2], frames), self.expect, _at(row[1], frames))
+        self.graph.when(at_frames(row[2], frames), self.expect, at_frames(row[1], frames))
 
     def _match(self, row: Any, frames: tuple[int, ...], code_number: int, number: int) -> None:
         site = Site(number, code_number, 0, frames[0] + row[1])
-        self.graph.when(_at(row[2], frames), self.matched, (row[3], site))
+        self.graph.when(at_frames(row[2], frames), self.matched, (row[3], site))
 
     # rules for when nothing else is known
 
@@ -423,11 +419,13 @@ class Solver(Filters, Invoker):
         self._reflected_operators()
         self.deferred_results()
         self.deferred_constructions()
+        self.deferred_exits()
         self.deferred_news()
         self.deferred_attributes()
         self.deferred_sets()
         self.deferred_keys()
         self.deferred_lacking()
+        self.deferred_dispatch()
         self.deferred_calls(self.call_sites)
         return (len(self.graph.kinds), self._reported(), self._count()) != before
 
@@ -468,13 +466,13 @@ class Solver(Filters, Invoker):
 
     def _reflected_operators(self) -> None:
         """`left op right` asks the right operand when the left one does not have the operator, or declines."""
-        pending, self._reflected = self._reflected, []
+        pending, self.reflected = self.reflected, []
         for right, name, site in pending:
             if site.number not in self.operated or site.number in self.declined:
                 self.applied += 1
                 self.graph.when(right, self.operate, (name, site))
             else:
-                self._reflected.append((right, name, site))
+                self.reflected.append((right, name, site))
 
 
 class BaseFinder(Solver):
@@ -501,7 +499,7 @@ class BaseFinder(Solver):
 
     def _call(self, row: Any, frames: tuple[int, ...], _code: int, _number: int) -> None:
         if row[8] and row[3][0] != NOTHING:
-            self.graph.flow(_at(row[3][0], frames), frames[0] + row[1])
+            self.graph.flow(at_frames(row[3][0], frames), frames[0] + row[1])
 
     def define_class(self, klass: Klass, site: Site) -> None:
         """Nothing runs."""
@@ -521,7 +519,3 @@ class BaseFinder(Solver):
 
 def _ignore(_row: Any, _frames: tuple[int, ...], _code: int, _number: int) -> None:
     """A constraint that does not matter here."""
-
-
-def _at(node: int, frames: tuple[int, ...], more: int = 0) -> int:
-    return frames[(node >> LEVEL_BITS) + more] + (node & NODE_MASK)

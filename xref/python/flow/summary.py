@@ -36,14 +36,14 @@ RAISE = 14  # object, position
 NEW = 15  # target, kind, ((constant key or None, node), ...): a container
 INSTANCE = 16  # target, class node: an object of the class, or of one below it
 AWAIT = 17  # target, object
-SLICE = 18  # target, object, first, last (constants or None)
+SLICE = 18  # target, object, first, last (constants or None), nodes of bounds, position
 UNPACK = 19  # target, object, index, position: one of the values that an assignment unpacks
 NAMED = 20  # target, object, node of the name, position: getattr with a name that is computed
 HINT = 21  # position, pairs (id of a caller, id of a function that it names at the call), calls as doubted ones
 MATCH = 22  # target, object, name of the attribute at a position of a class pattern
 FILTER = 23  # target, source, class nodes, holds, of classes: what of the source an `isinstance` (`issubclass`) leaves
 EXPECT = 24  # node, type: where the type is a callable, functions that reach the node are called with what it lists
-DELATTR = 25  # object, name, position
+DELATTR = 25  # object, name ("": the object's only name is deleted), position
 KNOWN = 26  # object, name, position: an attribute is read whose value is known from an assignment
 
 FUNCTION_DECORATION = 1
@@ -56,7 +56,8 @@ PRODUCING = frozenset({FUNC, CLASS, CONST, IMPORT, GLOBAL, ATTR, SUB, CALL, ITER
 Constraint = tuple[Any, ...]
 
 _PLACE = {CLASS: 5, IMPORT: 4, ATTR: 4, SETATTR: 4, SUB: 5, SETSUB: 5, CALL: 7, ITER: 3, WITH: 3, OPERATOR: 2,
-          RAISE: 2, AWAIT: 3, UNPACK: 4, NAMED: 4, HINT: 1, DELATTR: 3, KNOWN: 3}  # fmt: skip
+          RAISE: 2, AWAIT: 3, UNPACK: 4, NAMED: 4, HINT: 1, DELATTR: 3, KNOWN: 3,
+          SLICE: 6}  # fmt: skip
 """Operation -> which field of its constraints is a position."""
 
 
@@ -118,6 +119,11 @@ class Summary(NamedTuple):
     exports: tuple[str, ...] | None
     fills: tuple[tuple[str, str], ...]
     redirects: dict[str, str]
+
+
+def at_frames(node: int, frames: tuple[int, ...], more: int = 0) -> int:
+    """The graph's node of a constraint's: `frames` are the first nodes of a code's frame and of those around it."""
+    return frames[(node >> LEVEL_BITS) + more] + (node & NODE_MASK)
 
 
 def pack(line: int, column: int) -> int:

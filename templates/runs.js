@@ -194,7 +194,12 @@
     if (runs.length) await show();
   }
 
-  const named = (label, href) => (href ? element("a", { class: "sym", href: xref.root + href }, label) : element("span", { class: "sym" }, label));
+  // A name that may break where a word in it begins.
+  function named(label, href) {
+    const parts = label.split(/(?<=[a-z0-9])(?=[A-Z])|(?<=::)/).flatMap((part, at) => (at ? [element("wbr"), part] : [part]));
+    return href ? element("a", { class: "sym", href: xref.root + href }, ...parts) : element("span", { class: "sym" }, ...parts);
+  }
+
   const FUNCTIONS = 300;  // that a comparison lists
 
   function passes(one, two) {
@@ -203,9 +208,9 @@
     const rows = [...new Set([...left.keys(), ...right.keys()])].map((name) => [name, left.get(name), right.get(name)]);
     rows.sort((x, y) => Math.abs((y[1]?.ns || 0) - (y[2]?.ns || 0)) - Math.abs((x[1]?.ns || 0) - (x[2]?.ns || 0)));
     const both = (of) => (name, x, y) => [x, y].map((part) => (part ? of(part) : "–"));
-    const columns = [both((part) => number(part.times)), both((part) => (part.changed ? number(part.changed) : "")), both((part) => time(part.ns))];
+    const took = both((part) => time(part.ns)), columns = [both((part) => number(part.times)), both((part) => (part.changed ? number(part.changed) : ""))];
     const ratio = (x, y) => (x && y && x.ns ? (y.ns / x.ns).toFixed(2) : !x ? "B only" : !y ? "A only" : "");
-    return table(["pass", "ran in A", "in B", "changed the module in A", "in B", "time in A", "in B", "B : A"], rows.map(([name, x, y]) => [named(name, (x || y).href), ...columns.flatMap((column) => column(name, x, y)), ratio(x, y)]));
+    return table(["pass", "time in A", "in B", "B : A", "ran in A", "in B", "changed the module in A", "in B"], rows.map(([name, x, y]) => [named(name, (x || y).href), ...took(name, x, y), ratio(x, y), ...columns.flatMap((column) => column(name, x, y))]));
   }
 
   function functions(one, two) {

@@ -128,7 +128,8 @@ const xref = {
   // On a narrow screen paths and qualified names break where a part ends, not inside a word.
   function breakable(link) {
     if (link.childElementCount) return;
-    link.replaceChildren(...link.textContent.split(/(?<=[/])|(?<=::)|(?<=\w\.)(?=\w)/).flatMap((part, at) => (at ? [document.createElement("wbr"), part] : [part])));
+    const text = link.textContent;
+    link.replaceChildren(...text.split(text.includes("/") ? /(?<=[/])/ : /(?<=::)|(?<=\w\.)(?=\w)/).flatMap((part, at) => (at ? [document.createElement("wbr"), part] : [part])));
   }
 
   // The list of a file's symbols: its line numbers lead to the file.

@@ -16,6 +16,7 @@ from xref.site import registry_pages, source_pages, urls, whole_pages
 from xref.site.assets import environment
 from xref.site.build import build_site
 from xref.site.check import check_site
+from xref.site.crossings import counterparts
 from xref.site.ir_pages import ir_url
 from xref.site.keys import Key, Use, load_keys
 from xref.site.links import Line, Linker
@@ -53,6 +54,15 @@ def test_the_function_behind_a_key(site: Site) -> None:
     assert "return _ffi_api.FuseTIR()" in text, "the line of the call is shown"
     assert "ran ×3" in text
     assert "through the FFI 4.5 ms" in text
+
+
+def test_the_other_side_shows_what_it_does(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A docstring would fill the few lines that are shown, before the call that the reader came for."""
+    monkeypatch.setattr("xref.site.excerpts._SHORT", 0)
+    [crossing] = counterparts(Linker(make_plan(site.db)), site_case.id_of(site_case.CREATOR))
+    assert "Fuse." not in crossing.code
+    assert '<span style="counter-set:l 7">' in crossing.code
+    assert "FuseTIR()" in crossing.code.rpartition("<span")[2]
 
 
 def test_the_drawing_crosses_the_languages(site: Site) -> None:

@@ -221,3 +221,16 @@ def _anchor(text: str, link: Link) -> str:
     root = "" if link.style == "v" else ROOT
     style = f" class={link.style}" if link.style not in ("", "v") else ""
     return f"<a{style} href={root}{link.address}>{escape(text)}</a>"
+
+
+def some_rows(lines: Sequence[str], numbers: Sequence[int], first: int = 1) -> str:
+    """Some of the rendered lines of a file, by number; where lines are left out the count goes on behind them.
+
+    `first` is the number of the first of `lines`.
+    """
+    parts, before = [], numbers[0] - 1 if numbers else 0
+    for number in numbers:
+        jump = "" if number == before + 1 else f' style="counter-set:l {number}"'
+        parts.append(f"<span{jump}>{lines[number - first]}</span>")
+        before = number
+    return "".join(parts)

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from xref.model import Evidence, Id
-from xref.site.codeview import render_lines
+from xref.site.codeview import render_lines, some_rows
+from xref.site.excerpts import shown_lines
 from xref.site.links import Line, Linker, SymbolLink
 from xref.site.sources import Text
 from xref.site.texts import lead
@@ -63,16 +64,17 @@ def counterparts(linker: Linker, id_: Id) -> list[Crossing]:
 
 
 def _beginning(linker: Linker, id_: Id) -> tuple[Markup, int]:
-    """The first lines of a definition in another file, in colours but without links, and the number of the first."""
+    """The first lines of a definition in another file, in colours but without links and without its docstring; the
+    number of the first."""
     name = linker.name(id_)
     file = linker.plan.files[name.file] if name.file >= 0 else None
     text = linker.sources.text(file) if file and linker.sources.line(file, name.line) else None
     if file is None or text is None:
         return Markup(), 0
     start = lead(text.rows, name.line)
-    rows = text.rows[start - 1 : min(max(name.end_line, name.line), start + _BEGINNING - 1)]
-    lines = render_lines(Text(rows), file.lang, {})
-    return Markup("".join(f"<span>{line}</span>" for line in lines)), start  # noqa: S704 - escaped in codeview
+    shown = shown_lines(text.rows, file.lang, start, max(name.end_line, name.line), _BEGINNING)
+    lines = render_lines(Text(text.rows[start - 1 : shown[-1]]), file.lang, {})
+    return Markup(some_rows(lines, shown, start)), start  # noqa: S704 - escaped in codeview
 
 
 def _edge_line(linker: Linker, file: int, line: int) -> Line:

@@ -24,6 +24,7 @@ from xref.site.codeview import (
     find_links,
     find_strings,
     render_lines,
+    some_rows,
     with_root,
 )
 from xref.site.links import Linker
@@ -90,13 +91,8 @@ def code_of(db: sqlite3.Connection, linker: Linker, file: SourceFile) -> Code:
 
 
 def code_rows(code: Code, numbers: Sequence[int]) -> str:
-    """Some lines of a file as an excerpt has them; where lines are left out the count goes on behind them."""
-    parts, before = [], numbers[0] - 1 if numbers else 0
-    for number in numbers:
-        jump = "" if number == before + 1 else f' style="counter-set:l {number}"'
-        parts.append(f"<span{jump}>{code.lines[number - 1]}</span>")
-        before = number
-    return "".join(parts)
+    """Some lines of a file as an excerpt has them."""
+    return some_rows(code.lines, numbers)
 
 
 def _mentions(db: sqlite3.Connection, linker: Linker, file: SourceFile) -> list[Mention]:

@@ -21,6 +21,7 @@ from xref.site.ir_pages import ir_url
 from xref.site.keys import Key, Use, load_keys
 from xref.site.links import Line, Linker
 from xref.site.plan import make_plan
+from xref.site.symbol_view import key_views
 from xref.store import open_index
 
 
@@ -338,3 +339,12 @@ def test_an_override_says_which_of_the_overloads_it_is(tmp_path: Path) -> None:
     site_case.build(tmp_path / "xref.db", tree, [facts])
     parameters = make_plan(tmp_path / "xref.db").parameters
     assert [parameters.get(id_, "") for id_ in ids] == ["(const A*)", "(const B*)", "(const B*)", "(const B*)", ""]
+
+
+def test_a_line_that_looks_a_key_up_twice_is_one_row(site: Site) -> None:
+    """As a macro's expansion does: `used a.cc:41 in f` stood there twice."""
+    use = Use("python", site_case.PIPELINE, 5, site_case.id_of(site_case.ZERO), "resolved")
+    linker, key = Linker(make_plan(site.db)), Key("ffi", "twice", uses=[use, use])
+    assert len(registry_pages.key_row(linker, key).uses) == 1
+    [view] = key_views(linker, [key])
+    assert (len(view.uses), view.more_uses) == (1, 0)

@@ -61,7 +61,7 @@ def key_row(linker: Linker, key: Key) -> KeyRow:
         for at in key.definitions
     ]  # fmt: skip
     uses = [(use.side, linker.place(use.path, use.line), linker.symbol(use.symbol), use.status) for use in key.uses]
-    return KeyRow(key, definitions, uses)
+    return KeyRow(key, definitions, list(dict.fromkeys(uses)))  # a macro may look it up several times in one line
 
 
 def dangling(keys: Sequence[Key]) -> list[Key]:

@@ -302,12 +302,12 @@ def key_views(linker: Linker, keys: Iterable[Key], shown: int = 20) -> list[KeyV
     views = []
     for key in keys:
         definitions = [(linker.place(at.path, at.line), at.side, at.guard, at.note) for at in key.definitions]
-        uses = [
-            (linker.place(use.path, use.line), linker.symbol(use.symbol), use.side, use.status)
-            for use in key.uses[:shown]
-        ]
+        every = dict.fromkeys(  # a macro may look it up several times in one line
+            (linker.place(use.path, use.line), linker.symbol(use.symbol), use.side, use.status) for use in key.uses
+        )
+        uses = list(every)[:shown]
         views.append(KeyView(key.registry, key.name, linker.key(key.registry, key.name), definitions, uses,
-                             max(0, len(key.uses) - shown)))  # fmt: skip
+                             max(0, len(every) - shown)))  # fmt: skip
     return views
 
 

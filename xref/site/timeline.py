@@ -42,7 +42,7 @@ def timeline(slices: Sequence[Slice], span_ns: int) -> Markup:
         anchor = ("start", "middle", "end")[(tenth > 0) + (tenth == 10)]
         parts.append(
             f'<path d="M{x:.0f} 0V{height - 16}"/><text x={x:.0f} y={height - 4} text-anchor={anchor}>'
-            f"{escape(duration(span_ns * tenth // 10) or '0')}</text>"
+            f"{escape(duration(span_ns * tenth // 10)) if tenth else 0}</text>"
         )
     parts += [_box(each) for each in slices]
     return Markup("".join([*parts, "</svg>"]))  # noqa: S704 - every text is escaped where it is written

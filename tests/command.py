@@ -93,8 +93,12 @@ def wait_for(condition: Callable[[], Value], seconds: float = 60) -> Value:
 
 
 def workers_of(pid: int) -> list[int]:
-    """The worker processes of an indexer."""
+    """The worker processes of an indexer: new ones, or copies of it."""
     found = []
+    try:
+        own = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return []
     for name in os.listdir("/proc"):
         try:
             stat = Path(f"/proc/{name}/stat").read_text("ascii", "replace") if name.isdigit() else ""
@@ -102,7 +106,7 @@ def workers_of(pid: int) -> list[int]:
         except OSError:
             continue
         parent = stat.rpartition(")")[2].split()[1:2]
-        if parent == [str(pid)] and b"spawn_main" in command:
+        if parent == [str(pid)] and (b"spawn_main" in command or command == own):
             found.append(int(name))
     return found
 

@@ -10,8 +10,9 @@ from types import ModuleType
 
 import pytest
 
+from xref.cpp.pch import NO_PCH
 from xref.cpp.plan import plan_cpp
-from xref.cpp.unit import NO_PCH, index_unit
+from xref.cpp.unit import index_unit
 from xref.model import Lang
 from xref.store import IndexBuilder, open_index
 

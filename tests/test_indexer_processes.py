@@ -14,6 +14,9 @@ from command import Ended, end, start_xref, wait_for, workers_of, xref
 from indexed import check_intact, indexed_fixture, make_small, rows, states, tree_fixture  # noqa: F401
 
 from xref import extract as extract_module
+from xref.cpp.pch import NO_PCH
+from xref.cpp.plan import plan_cpp
+from xref.cpp.unit import index_unit
 from xref.index import IndexOptions, run_index
 from xref.summary import IndexSummary
 from xref.workers import Workers, out_of_memory
@@ -168,3 +171,13 @@ def test_what_eats_memory_in_the_compiler_itself_is_told_as_that(
     summary = _run_limited(monkeypatch, root, tmp_path / "x.db", memory=1 << 29)
     assert summary.failed == [("b.cc", "out of memory: more than 0.5 GiB; fewer --jobs, or more memory, allow more")]
     assert summary.files["ok"] == 1
+
+
+def test_a_process_that_has_parsed_before_keeps_nothing_back(tmp_path: Path) -> None:
+    """Where few units are parsed the workers are copies of this process: what it has delivered, they have not."""
+    root = make_small(tmp_path / "tree", use__cc="int A();\nint twice() { return A() + A(); }\n")
+    plan = plan_cpp(root, ["a.cc", "use.cc"], [], [], [])
+    for job in plan.jobs:
+        assert index_unit(plan, NO_PCH, job).facts
+    run_index(IndexOptions(root, tmp_path / "x.db"))
+    assert rows(tmp_path / "x.db", "SELECT count(*) FROM calls") == [(2,)]

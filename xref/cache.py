@@ -19,3 +19,8 @@ def pch_folder() -> Path:
     """Where precompiled headers are kept from one run to the next: $XREF_PCH_CACHE, else pch/ in `cache_folder`."""
     chosen = os.environ.get("XREF_PCH_CACHE")
     return Path(chosen) if chosen else cache_folder() / "pch"
+
+
+def toolchain_file() -> Path:
+    """Where the compiler's headers that were found last are kept: toolchain.json beside the precompiled headers."""
+    return pch_folder() / "toolchain.json"

@@ -18,9 +18,10 @@ from xref.cache import pch_folder
 from xref.cpp.changes import CppWork
 from xref.cpp.clang import die_on_crash
 from xref.cpp.includes import IncludeScan
-from xref.cpp.kept import folder_for, load_kept, make_kept
+from xref.cpp.kept import folder_for, load_kept, make_kept, shared_folder
+from xref.cpp.pch import NO_PCH, Pch, build_pch, build_shared
 from xref.cpp.plan import CppPlan, UnitJob, alone
-from xref.cpp.unit import NO_PCH, Pch, UnitResult, build_pch, index_unit
+from xref.cpp.unit import UnitResult, begin_process, index_unit
 from xref.garbage import collect_seldom
 from xref.model import FileFacts, Status
 from xref.records import PCH, PLANNED, RETRY, UNREACHED, Records, Source, UnitRecord, stat_source
@@ -68,9 +69,16 @@ def extract(tree: Tree, work: Work, builder: IndexBuilder, jobs: int, scratch: P
         types = None
         if work.python is not None:
             types = checker.submit(python_part.run_type_checker, work.python, jobs) if work.checks else _no_trouble()
-        with Workers(jobs, _initialize_worker, (work.plan,)) as workers:
+        with Workers(jobs, _initialize_worker, (work.plan,), fork=_are_few(work, jobs)) as workers:
             extraction.run(workers, types, progress)
     return extraction.outcome()
+
+
+def _are_few(work: Work, jobs: int) -> bool:
+    """Whether each worker gets one unit at most: then a process that has to import everything first takes a third of
+    the time until an edit is in the index. Of many units a copy of this process would only take memory; and a process
+    in which another thread waits for the type checker is not to be copied."""
+    return work.python is None and len(work.cpp.jobs) + len(work.cpp.alone) <= jobs
 
 
 def _no_trouble() -> Future[str]:
@@ -87,12 +95,18 @@ _worker_plan: list[CppPlan] = []
 def _initialize_worker(plan: CppPlan | None) -> None:
     collect_seldom()
     if plan is not None:
-        _worker_plan.append(plan)
+        begin_process()
+        _worker_plan[:] = [plan]
         die_on_crash()
 
 
 def _pch_task(folder: Path, otherwise: Path) -> Pch:
     return make_kept(lambda where, name: build_pch(_worker_plan[0], where, name), folder, otherwise)
+
+
+def _shared_task(header: str, below: Pch, folder: Path, otherwise: Path) -> Pch:
+    otherwise.mkdir(exist_ok=True)
+    return make_kept(lambda where, name: build_shared(_worker_plan[0], below, header, where, name), folder, otherwise)
 
 
 def _cpp_task(job: UnitJob, pch: Pch) -> UnitResult:
@@ -128,6 +142,8 @@ class _Extraction:
         """Files of a failed task that were tried again, and what had happened."""
         self._warnings: list[str] = []
         self._pch = NO_PCH
+        self._waiting: dict[str, list[UnitJob]] = {}
+        """Header -> the units that wait for it to be precompiled."""
 
     def run(self, workers: Workers, types: Future[str] | None, progress: Progress) -> None:
         """Feed the workers and store what comes back, until nothing is left to do."""
@@ -174,13 +190,41 @@ class _Extraction:
 
     def _submit_units(self, workers: Workers, pch: Pch) -> None:
         self._pch = pch
-        workers.submit(_unit_task(job, pch) for job in self._work.cpp.jobs if job.use_pch)
+        jobs = [job for job in self._work.cpp.jobs if job.use_pch]
+        if pch.path and self._work.plan is not None:
+            for job in jobs:
+                if job.shared:
+                    self._waiting.setdefault(job.shared, []).append(job)
+            self._provide_shared(workers, folder_for(self._work.plan, self._work.clang, pch_folder()))
+        else:
+            jobs = [replace(job, shared="") for job in jobs]
+        workers.submit(_unit_task(job, pch.without_files) for job in jobs if not job.shared)
+
+    def _provide_shared(self, workers: Workers, common: Path) -> None:
+        """Have the headers that some units share precompiled, those that are not kept: these units wait for it."""
+        below = self._pch.without_files
+        for number, header in enumerate(sorted(self._waiting)):
+            folder = shared_folder(common, below, header)
+            kept = load_kept(folder)
+            if kept is not None:
+                self._submit_waiting(workers, header, replace(kept, below=below))
+            else:
+                arguments = (header, below, folder, self._scratch / f"shared{number}")
+                workers.submit([Task(header, _shared_task, arguments, ())])
+
+    def _submit_waiting(self, workers: Workers, header: str, pch: Pch) -> None:
+        """Queue the units that waited for the header; where it cannot be precompiled they do without."""
+        usable = pch if pch.path else self._pch.without_files
+        workers.submit(_unit_task(job, usable) for job in self._waiting.pop(header))
 
     def _receive(self, workers: Workers, task: Task, result: object, problem: Failure | None) -> None:
         if problem is not None:
             self._failed(workers, task, problem)
             return
         if isinstance(result, Pch):
+            if task.run is _shared_task:
+                self._submit_waiting(workers, task.arguments[0], result)
+                return
             if not result.path:
                 self._warnings.append(f"{_NO_PCH_WARNING}: {result.problem}")
             self._submit_units(workers, result)
@@ -202,6 +246,9 @@ class _Extraction:
         if task.run is _pch_task:
             self._warnings.append(f"{_NO_PCH_WARNING}: {problem.words}")
             self._submit_units(workers, Pch("", problem.words))
+            return
+        if task.run is _shared_task:
+            self._submit_waiting(workers, task.arguments[0], Pch("", problem.words))
             return
         is_unit = task.run is _cpp_task
         if is_unit:

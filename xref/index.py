@@ -21,6 +21,7 @@ from importlib import metadata
 from pathlib import Path
 
 from xref import python as python_part
+from xref.cache import toolchain_file
 from xref.claims import file_id
 from xref.cpp.changes import CppWork, everything, what_to_parse
 from xref.cpp.includes import IncludeScan
@@ -248,7 +249,7 @@ def _plan(whole: Tree, tree: Tree, identity: dict[str, str], known: _Known | Non
     work = _cpp_work(whole, tree, known, changed)
     reasons = dict(work.cpp.reasons.most_common())
     if work.cpp.jobs or work.cpp.alone:
-        _complete(work, find_toolchain())
+        _complete(work, find_toolchain(toolchain_file()))
     if work.plan is not None and known is not None and _is_mostly_new(work, known):
         known, work.cpp = None, everything(work.plan)
     _add_python(work, tree, known, changed, scratch)

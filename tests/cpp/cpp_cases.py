@@ -22,8 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xref.cpp import unit as cpp_unit
+from xref.cpp.pch import Pch
 from xref.cpp.plan import CppPlan, UnitJob, alone, plan_cpp
-from xref.cpp.unit import Pch, index_unit
+from xref.cpp.unit import index_unit
 from xref.link import link
 from xref.model import FileFacts, Lang
 from xref.store import IndexBuilder, open_index

@@ -20,8 +20,8 @@ from cpp_cases import (
     run_case,
 )
 
+from xref.cpp.pch import build_pch
 from xref.cpp.plan import CppPlan
-from xref.cpp.unit import build_pch
 from xref.store import open_index
 
 CASES = all_cases()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from xref.cpp.pch import build_pch
 from xref.cpp.plan import plan_cpp
 from xref.cpp.toolchain import find_toolchain
-from xref.cpp.unit import build_pch, index_unit
+from xref.cpp.unit import index_unit
 
 UNITS = 5
 

@@ -155,6 +155,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "clang_getCursorBinaryOperatorKind": (c_int, (CXCursor,)),
     "clang_getCursorUnaryOperatorKind": (c_int, (CXCursor,)),
     "clang_getClangVersion": (CXString, ()),
+    "clang_toggleCrashRecovery": (None, (c_uint,)),
     "clang_getCString": (c_char_p, (CXString,)),
     "clang_disposeString": (None, (CXString,)),
 }
@@ -203,6 +204,7 @@ def load() -> Any:
 def die_on_crash() -> None:
     """For a process that may die: a crash inside libclang ends it, instead of leaving it with what the parse held."""
     os.environ["LIBCLANG_DISABLE_CRASH_RECOVERY"] = "1"  # read by clang_createIndex
+    load().clang_toggleCrashRecovery(0)  # what this process is a copy of may have parsed
 
 
 def text(string: CXString) -> str:

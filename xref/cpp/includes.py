@@ -9,6 +9,10 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from pathlib import Path
 
+_COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_OPENED = re.compile(rb'#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]')
+_HEAD = re.compile(rb"(?:\s+|%b|%b)*+" % (_COMMENT.pattern, _OPENED.pattern), re.DOTALL)
+"""What may stand before a file's code, and between its first #include lines."""
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]', re.MULTILINE)
 
 
@@ -24,6 +28,7 @@ class IncludeScan:
         self._prefix = str(root).rstrip("/") + "/"
         self._dirs = tuple(include_dirs)
         self._names: dict[str, tuple[str, ...]] = {}
+        self._sizes: dict[str, int] = {}
         self._found: dict[tuple[str, str], str] = {}
         self._files: dict[str, bool] = {}
         self.folders = tuple(
@@ -72,7 +77,27 @@ class IncludeScan:
             except OSError:
                 source = b""
             names = self._names[path] = tuple(raw.decode("utf-8", "replace") for raw in _INCLUDE.findall(source))
+            self._sizes[path] = len(source)
         return names
+
+    def size(self, path: str) -> int:
+        """Bytes of a file of the tree; 0 for one that cannot be read."""
+        self.names(path)
+        return self._sizes[path]
+
+    def leading(self, path: str) -> list[str]:
+        """The files of the tree that the #include lines at the head of a file lead to, before any other directive."""
+        try:
+            head = _HEAD.match((self._root / path).read_bytes())
+        except OSError:
+            return []
+        lines = _OPENED.findall(_COMMENT.sub(b"", head[0])) if head is not None else []
+        places = ((_folder(path) if opening == b'"' else "", name) for opening, name in lines)
+        return [found for here, name in places if (found := self._in_tree(here, name.decode("utf-8", "replace")))]
+
+    def in_tree(self, name: str) -> str:
+        """The file of the tree that `name` leads to in the include folders; "" for none."""
+        return self._in_tree("", name)
 
     def _is_file(self, path: str) -> bool:
         known = self._files.get(path)

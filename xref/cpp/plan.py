@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from xref.closure import closure
 from xref.cpp.includes import IncludeScan
+from xref.cpp.shared import shared_headers
 
 _PCH_SHARE = 0.04
 """A public header that this share of the units includes goes into the precompiled header (25 of TVM main's 651)."""
@@ -32,13 +33,15 @@ class UnitJob:
     """One parse: `owned` are the files whose facts it yields. `main` is the unit's file, "" for an umbrella of headers.
 
     `language` is "c++", "objective-c++" or "cuda" (read as C++, its keywords defined away). `use_pch` is False where
-    the precompiled header must not be (umbrellas: it hides the bodies of the headers it holds).
+    the precompiled header must not be (umbrellas: it hides the bodies of the headers it holds). `shared` is a header
+    that may be precompiled on top of it, "" for none (xref.cpp.shared); it makes no other job.
     """
 
     main: str
     owned: tuple[str, ...]
     language: str
     use_pch: bool
+    shared: str = field(default="", compare=False)
 
     @property
     def included(self) -> tuple[str, ...]:
@@ -52,6 +55,11 @@ class UnitJob:
     def may_use_pch(self) -> bool:
         """Whether the precompiled header, if there is one, takes part in the parse."""
         return self.use_pch and self.language == "c++"
+
+    @property
+    def may_share(self) -> bool:
+        """Whether a header that others include too may be precompiled for it, which loses the header's facts."""
+        return self.may_use_pch and self.owned == (self.main,) and not self.included
 
 
 @dataclass(frozen=True)
@@ -110,7 +118,10 @@ def plan_cpp(
     pch = _pch_headers(units, graph, frozenset(public), folders) + _standard_headers(units, graph, standard)
     if _still_good(old_pch, pch, {_spelled(header, folders) for header in public}):
         pch = old_pch
-    return CppPlan(str(root), known, tuple(arguments), pch, tuple(jobs))
+    common = {scan.in_tree(name) for name in pch} - {""}
+    chosen = shared_headers([job.main for job in jobs if job.may_share], graph, common, scan)
+    planned = (replace(job, shared=chosen.get(job.main, "")) for job in jobs)
+    return CppPlan(str(root), known, tuple(arguments), pch, tuple(planned))
 
 
 def alone(path: str) -> UnitJob:

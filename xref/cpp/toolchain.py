@@ -5,11 +5,15 @@ The libclang package has no compiler headers (`stddef.h`): an installed clang's 
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shutil
 import subprocess
 import sysconfig
 import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -43,14 +47,25 @@ def python_headers() -> Path:
 
 
 @cache
-def find_toolchain() -> Toolchain:
-    """The first combination that parses a probe. Raises `XrefError` (exit code 5) that says what to install."""
+def find_toolchain(kept: Path | None = None) -> Toolchain:
+    """The first combination that parses a probe. Raises `XrefError` (exit code 5) that says what to install.
+
+    `kept` names a file that holds what was found last. It is found again without a parse, which takes a quarter of a
+    second, where the candidates and the files that the probe consisted of are those of then.
+    """
     words = version()
+    candidates = _compiler_headers(words)
+    asked = [words, str(library_path()), *candidates]
+    known = _recall(kept, asked) if kept is not None else None
+    if known is not None:
+        return Toolchain(library_path(), words, known, (known,) if known else ())
     problem = "no folder with stddef.h"
-    for candidate in _compiler_headers(words):
+    for candidate in candidates:
         chain = Toolchain(library_path(), words, candidate, (candidate,) if candidate else ())
-        problem = _probe(chain)
+        problem, consists_of = _probe(chain)
         if not problem:
+            if kept is not None:
+                _remember(kept, asked, candidate, consists_of)
             return chain
     raise XrefError(
         f"no C++ standard library that libclang can read ({problem}): install a compiler's headers, on Debian and "
@@ -89,12 +104,37 @@ def _gcc_headers() -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _probe(chain: Toolchain) -> str:
-    """ "" when the standard library parses, else the first error."""
+def _probe(chain: Toolchain) -> tuple[str, list[str]]:
+    """ "" when the standard library parses, else the first error; and the files that it consists of."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "probe.cc"
         source.write_text(_PROBE, encoding="ascii")
         arguments = ["-x", "c++", "-std=c++17", *chain.arguments]
         with Index().parse(str(source), arguments, INCOMPLETE) as unit:
             errors = unit.errors()
-    return errors[0].message if errors else ""
+            consists_of = [name for name in unit.included() if name != str(source)]
+    return (errors[0].message if errors else ""), consists_of
+
+
+def _recall(kept: Path, asked: list[str]) -> str | None:
+    """The candidate that was found when the same was asked; None when it may be another one now."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        found = json.loads(kept.read_bytes())
+        if found["asked"] == asked and found["files"] == _stamps(name for name, *_ in found["files"]):
+            return str(found["candidate"])
+    return None
+
+
+def _remember(kept: Path, asked: list[str], candidate: str, consists_of: list[str]) -> None:
+    """Write what was found, in whole; a folder that cannot be written costs the next run a parse."""
+    partial = kept.with_name(f"{kept.name}.partial{os.getpid()}")
+    with suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        found = {"asked": asked, "candidate": candidate, "files": _stamps(consists_of)}
+        partial.write_text(json.dumps(found), encoding="utf-8")
+        partial.replace(kept)
+
+
+def _stamps(names: Iterable[str]) -> list[list[str | int]]:
+    """Each file with its size and its time in nanoseconds."""
+    return [[name, (state := os.stat(name)).st_size, state.st_mtime_ns] for name in names]

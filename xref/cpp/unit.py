@@ -5,8 +5,6 @@ The status of each file is decided here: what libclang could not read is named, 
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -15,10 +13,8 @@ from typing import TypeVar
 
 from xref.cpp.clang import (
     DETAILED_PREPROCESSING_RECORD,
-    FOR_SERIALIZATION,
     INCOMPLETE,
     KEEP_GOING,
-    SKIP_FUNCTION_BODIES,
     Diagnostic,
     Index,
     ParseError,
@@ -27,11 +23,12 @@ from xref.cpp.clang import (
 from xref.cpp.conditionals import Conditionals
 from xref.cpp.lost import note_lost_calls
 from xref.cpp.names import Paths
-from xref.cpp.plan import CppPlan, UnitJob, is_standard
+from xref.cpp.pch import NO_PCH, NOT_FOUND, Pch, files_of, include_line, missing_headers, summary
+from xref.cpp.plan import CppPlan, UnitJob
 from xref.cpp.stack import start_thread
 from xref.cpp.visitor import Visitor
 from xref.cpp.walk import Inputs
-from xref.model import FileFacts, Lang, Status, shorten
+from xref.model import FileFacts, Lang, Status
 from xref.registry.cpp import CppRegistries
 
 _UMBRELLA = ".xref-umbrella.cc"
@@ -41,7 +38,6 @@ _PARSE_OPTIONS = _WITH_INSTANCES | INCOMPLETE
 """As if more code followed, so that the function templates that a unit uses are not instantiated at its end. The walk
 sees templates as written; the bodies of their instances took an eighth of all parsing. Headers are parsed with them:
 what they use, defaulted functions above all, clang defines, and the walk sees what that runs."""
-_NOT_FOUND = re.compile(r"'(.+)' file not found")
 _STACK_BYTES = 512 << 20
 """Virtual memory for the walk's stack, and for what libclang does on it in one go with a deep tree."""
 _MAX_CLASHING = 20
@@ -55,7 +51,7 @@ _Result = TypeVar("_Result")
 class UnitResult:
     """The facts of a unit's files; `unreached` are owned headers that the unit turned out not to include.
 
-    `seen` are the files that the parse consisted of, as libclang names them, those of the precompiled header apart;
+    `seen` are the files that the parse consisted of, as libclang names them, those of the common headers apart;
     `missing` the headers that it did not find, as written.
     """
 
@@ -66,19 +62,6 @@ class UnitResult:
     missing: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Pch:
-    """A precompiled header on disk ("" for none), and the errors met while making it."""
-
-    path: str
-    problem: str = ""
-    missing: tuple[str, ...] = ()
-    """Headers that the precompiled header could not include: every unit that uses it lacks them too."""
-    seen: tuple[str, ...] = ()
-    """The files that it consists of, as libclang names them."""
-
-
-NO_PCH = Pch("")
 _CUDA = (
     *(f"-D__{word}__=" for word in ("device", "global", "host", "shared", "constant", "managed", "forceinline")),
     "-D__launch_bounds__(...)=",
@@ -92,55 +75,12 @@ _index: list[Index] = []
 _deep: list[ThreadPoolExecutor] = []
 
 
-def build_pch(plan: CppPlan, folder: Path, name: str = "common.pch") -> Pch:
-    """Precompile the tree's common headers without function bodies. A header that does not parse is left out.
-
-    Clang believes in the result while none of its files has another size or time, common.h in `folder` included, which
-    therefore has always the same time.
-
-    Both this parse and each unit's must keep the detailed preprocessing record, else libclang rejects the file.
-    """
-    headers = list(plan.pch_headers)
-    options = DETAILED_PREPROCESSING_RECORD | INCOMPLETE | FOR_SERIALIZATION | SKIP_FUNCTION_BODIES | KEEP_GOING
-    source, target = folder / "common.h", folder / name
-    while headers:
-        _write_in_whole(source, "".join(map(_include_of, headers)))
-        try:
-            with Index(False).parse(str(source), ["-x", "c++-header", *plan.arguments], options) as unit:
-                errors = unit.errors()
-                bad = _culprits(plan, headers, errors) if not _missing(errors) else set()
-                if not bad:
-                    unit.save(target)
-                    problem = _summary(errors, plan.root) if errors else ""
-                    return Pch(str(target), problem, tuple(_missing(errors)), _seen(unit, source))
-        except (ParseError, OSError) as error:
-            return Pch("", str(error))
-        headers = [h for h in headers if h not in bad]
-    return Pch("", "no common header")
-
-
-def _include_of(header: str) -> str:
-    """The directive for a common header; the standard library may be older than the code that names its header."""
-    line = f"#include <{header}>\n"
-    return f"#if __has_include(<{header}>)\n{line}#endif\n" if is_standard(header) else line
-
-
-def _seen(unit: TranslationUnit, own: object) -> tuple[str, ...]:
-    """The files that the unit consists of, but `own`, which xref made."""
-    return tuple(name for name in unit.included() if name != str(own))
-
-
-def _write_in_whole(path: Path, content: str) -> None:
-    """Write a file that other processes may be reading."""
-    partial = path.with_name(f"{path.name}.partial{os.getpid()}")
-    partial.write_text(content, encoding="utf-8")
-    os.utime(partial, (1, 1))
-    partial.replace(path)
-
-
-def _culprits(plan: CppPlan, headers: list[str], errors: list[Diagnostic]) -> set[str]:
-    """Of `headers`, those that an error message stands in; none when the errors are elsewhere."""
-    return {h for h in headers for e in errors if e.file.endswith("/" + h) and e.file.startswith(plan.root)}
+def begin_process() -> None:
+    """Forget what the process has delivered that this one is a copy of: its facts went elsewhere, and its thread is
+    not here."""
+    _seen_externals.clear()
+    _index.clear()
+    _deep.clear()
 
 
 def index_unit(plan: CppPlan, pch: Pch, job: UnitJob) -> UnitResult:
@@ -168,12 +108,21 @@ def _index_unit(plan: CppPlan, pch: Pch, job: UnitJob) -> UnitResult:
 def _best_parse(plan: CppPlan, pch: Pch, job: UnitJob, sources: dict[str, bytes]) -> UnitResult:
     result: UnitResult | None = None
     errors: list[Diagnostic] = []
+    if pch.below is not None:
+        try:
+            result, errors = _parse_and_walk(plan, pch, job, sources)
+        except ParseError:
+            result = None
+        if result is not None and not errors:
+            result.seen += pch.seen
+            return result
+        pch = pch.below
     if job.may_use_pch and pch.path:
         try:
             result, errors = _parse_and_walk(plan, pch, job, sources)
         except ParseError:
             errors = []
-        if result is not None and (not errors or _missing(errors) or pch.missing):
+        if result is not None and (not errors or missing_headers(errors) or pch.missing):
             return result
     # no tree, or an error that may be the precompiled header's own doing (v0.18: "non-virtual member function marked
     # final"; v0.21: "no viable conversion from Any to Module"): keep the parse with fewer
@@ -213,7 +162,7 @@ def _parse_and_walk(
     if pch.path:
         arguments += ["-include-pch", pch.path]
     main, content = f"{plan.root}/{job.main}", None
-    lines = [_include_line(f"{plan.root}/{header}") for header in job.included]
+    lines = [include_line(f"{plan.root}/{header}") for header in job.included]
     if any(lines) or not job.main:
         main, content = f"{plan.root}/{_UMBRELLA}", "".join(lines)
     options = _WITH_INSTANCES if instances or job.included else _PARSE_OPTIONS
@@ -222,14 +171,15 @@ def _parse_and_walk(
         visitor = Visitor(Inputs(plan.root, plan.known, owned, sources, CppRegistries(), set(_seen_externals)))
         visitor.walk(unit.cursor)
         if visitor.needs_instances and not instances:
-            return _parse_and_walk(plan, pch, job, sources, instances=True)
+            # what is instantiated needs a body, and only the common headers never have one
+            return _parse_and_walk(plan, pch.below or pch, job, sources, instances=True)
         errors = unit.errors()
         note_lost_calls(visitor, unit.cursor, errors)
         clashing = _clashing(plan, job, errors) if not job.main else frozenset()
         result = UnitResult(
             call_expressions=visitor.call_expressions,
-            seen=list(_seen(unit, main if content is not None else "")),
-            missing=_missing(errors),
+            seen=list(files_of(unit, main if content is not None else "")),
+            missing=missing_headers(errors),
         )
         for path, facts in owned.items():
             if path != job.main and (path in clashing or _is_unreached(facts, sources[path])):
@@ -240,21 +190,13 @@ def _parse_and_walk(
     return result, errors
 
 
-def _include_line(path: str) -> str:
-    """The directive that includes `path`; "" for the file name that no directive can hold."""
-    for opening, closing in ('""', "<>"):
-        if closing not in path and "\n" not in path:
-            return f"#include {opening}{path}{closing}\n"
-    return ""
-
-
 def _clashing(plan: CppPlan, job: UnitJob, errors: list[Diagnostic]) -> frozenset[str]:
     """The headers of an umbrella with errors of their own that no #include of theirs explains: they may parse alone.
 
     None when they are many: then a header that all of them need is missing, and no other order of includes helps.
     """
     paths = Paths(plan.root, plan.known)
-    missing = {paths.relative_name(e.file) for e in errors if _NOT_FOUND.search(e.message)}
+    missing = {paths.relative_name(e.file) for e in errors if NOT_FOUND.search(e.message)}
     found = ({paths.relative_name(e.file) for e in errors} - missing) & set(job.owned)
     return frozenset(found) if len(found) <= _MAX_CLASHING else frozenset()
 
@@ -287,7 +229,7 @@ def _finish(
     paths = Paths(plan.root, plan.known)
     own = [e for e in errors if paths.relative_name(e.file) == facts.path]
     relevant = errors if facts.path == job.main else own
-    missing = _missing(relevant) or (_missing(errors) if own else [])
+    missing = missing_headers(relevant) or (missing_headers(errors) if own else [])
     if relevant and not missing:
         missing = list(pch_missing)
     if missing:
@@ -299,21 +241,9 @@ def _finish(
         facts.status = Status.DEGRADED
         facts.detail = f"guarded by {guard}: {unread} of {facts.lines} lines not read"
     elif relevant:
-        facts.status, facts.detail = Status.DEGRADED, _summary(relevant, plan.root)
+        facts.status, facts.detail = Status.DEGRADED, summary(relevant, plan.root)
     try:
         source.decode("utf-8")
     except UnicodeDecodeError as error:
         line = source.count(b"\n", 0, error.start) + 1
         facts.status, facts.detail = Status.DEGRADED, f"not UTF-8 at line {line}; read with replacement characters"
-
-
-def _missing(errors: list[Diagnostic]) -> list[str]:
-    found = (_NOT_FOUND.search(e.message) for e in errors)
-    return list(dict.fromkeys(match.group(1) for match in found if match))
-
-
-def _summary(errors: list[Diagnostic], root: str) -> str:
-    first = errors[0]
-    where = f"{Path(first.file).name}:{first.line}: " if first.file else ""
-    message = first.message.replace(f"{root}/", "")
-    return shorten(f"{len(errors)} error{'s' if len(errors) > 1 else ''}, first {where}{message}", 200)

@@ -373,7 +373,8 @@ class _Reader:
             return []
         regex = glob_regex(pattern, recursive)
         if regex not in self._by_pattern:
-            self._by_pattern[regex] = [path for path in self.paths if re.fullmatch(regex, path)]
+            matches = re.compile(regex).fullmatch  # a hundred patterns against a thousand paths
+            self._by_pattern[regex] = [path for path in self.paths if matches(path)]
         return self._by_pattern[regex]
 
 
